@@ -1,0 +1,27 @@
+// Package rolling decides when an in-progress part is rolled, that is closed
+// and handed on to be published.
+//
+// A policy is a pure function of what it is shown. It holds no state, starts
+// no timer and never touches the part.
+package rolling
+
+import "time"
+
+// PartInfo is what a policy may know of an in-progress part.
+type PartInfo struct {
+	Size       int64     // encoded bytes so far
+	Records    int64     // records so far, at least 1
+	FirstWrite time.Time // when the part's first record was written
+	LastWrite  time.Time // when its last record was written
+}
+
+// Policy decides when a part is rolled. Implementations are safe for
+// concurrent use.
+type Policy interface {
+	// RollOnEvent is asked after a bucket's share of a chunk was written.
+	RollOnEvent(p PartInfo) bool
+	// RollOnCheckpoint is asked after all of a chunk was written.
+	RollOnCheckpoint(p PartInfo) bool
+	// RollOnTimer is asked every bucket_check_interval, traffic or not.
+	RollOnTimer(p PartInfo, now time.Time) bool
+}
