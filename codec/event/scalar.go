@@ -1,0 +1,97 @@
+package event
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendScalar appends the value at the beginning of raw as plain text and
+// says what kind it is:
+//
+//	nil        null
+//	bool       true, false
+//	integers   decimal, exact
+//	floats     as AppendFloat; NaN, Infinity and -Infinity as Java reads them
+//	string     its text, each invalid byte as U+FFFD
+//	bin, ext   base64 with padding, of the data alone
+//
+// For arrays, maps and KindInvalid dst comes back as it was.
+func AppendScalar(dst, raw []byte) ([]byte, Kind) {
+	h, ok := readHead(raw)
+	if !ok {
+		return dst, KindInvalid
+	}
+	payload := raw[h.start:]
+	switch h.kind {
+	case KindNil:
+		dst = append(dst, "null"...)
+	case KindBool:
+		dst = strconv.AppendBool(dst, raw[0] == 0xc3)
+	case KindInt:
+		dst = strconv.AppendInt(dst, int64(integer(raw)), 10)
+	case KindUint:
+		dst = strconv.AppendUint(dst, integer(raw), 10)
+	case KindFloat32:
+		f, _ := Float(raw)
+		dst = AppendFloat(dst, f, 32)
+	case KindFloat64:
+		f, _ := Float(raw)
+		dst = AppendFloat(dst, f, 64)
+	case KindString:
+		dst = AppendValidUTF8(dst, payload[:h.size])
+	case KindBin, KindExt:
+		dst = base64.StdEncoding.AppendEncode(dst, payload[:h.size])
+	}
+	return dst, h.kind
+}
+
+// AppendFloat appends the shortest decimal text that reads back as f, of the
+// given bits (32 or 64), in JSON's number grammar: 0.1, 1.0, 1e+21. A whole
+// number keeps its ".0", as in Fluent Bit's own JSON, so that a reader that
+// infers types sees one type in a column. What JSON has no number for is
+// NaN, Infinity or -Infinity.
+func AppendFloat(dst []byte, f float64, bits int) []byte {
+	abs := math.Abs(f)
+	switch {
+	case f != f:
+		return append(dst, "NaN"...)
+	case abs > math.MaxFloat64:
+		if f < 0 {
+			dst = append(dst, '-')
+		}
+		return append(dst, "Infinity"...)
+	case abs < 1<<24 && f == math.Trunc(f) && (f != 0 || !math.Signbit(f)):
+		return append(strconv.AppendInt(dst, int64(f), 10), ".0"...)
+	}
+	format := byte('f')
+	if abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	from := len(dst)
+	dst = strconv.AppendFloat(dst, f, format, -1, bits)
+	if format == 'e' {
+		return dst
+	}
+	for _, c := range dst[from:] {
+		if c == '.' {
+			return dst
+		}
+	}
+	return append(dst, ".0"...)
+}
+
+// AppendValidUTF8 appends s with U+FFFD for each byte that is no part of valid
+// UTF-8.
+func AppendValidUTF8(dst, s []byte) []byte {
+	if utf8.Valid(s) {
+		return append(dst, s...)
+	}
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		dst = utf8.AppendRune(dst, r)
+		s = s[n:]
+	}
+	return dst
+}
