@@ -1,0 +1,212 @@
+// Package json writes one JSON object a line and event, the format that Hive,
+// Spark, Trino and every shell read.
+//
+// A line holds the date, the tag and what else Options ask for, then the
+// record's own fields in their order. It is always valid JSON and valid UTF-8
+// whatever the record holds, and each event gives exactly one line or one
+// reject. A field of the record that is named like one of the added ones wins
+// over it, as in Fluent Bit's own outputs: the record is never changed.
+//
+// Encoding is on the hot path: it allocates nothing per event.
+package json
+
+import (
+	"io"
+
+	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
+)
+
+// DefaultDateKey is the date's key where the user names none.
+const DefaultDateKey = "date"
+
+// Options say what a line holds besides the record's fields. An empty key
+// leaves its field out.
+type Options struct {
+	DateKey     string // the event's time; null if it has none
+	DateFormat  DateFormat
+	TagKey      string // the chunk's tag
+	MetadataKey string // the event's metadata, if there is any
+	GroupKey    string // the body of the event's group (OTLP resource and scope), if there is any
+}
+
+// New returns the format.
+func New(o Options) codec.Format { return format{o} }
+
+type format struct{ options Options }
+
+var (
+	_ codec.BlockFormat  = format{}
+	_ codec.BlockEncoder = (*Encoder)(nil)
+	_ codec.BlockWriter  = (*LineWriter)(nil)
+)
+
+func (format) Extension() string { return ".json" }
+
+func (f format) NewBlockEncoder() codec.BlockEncoder { return NewEncoder(f.options) }
+
+func (f format) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
+	return NewLineWriter(w, NewEncoder(f.options)), nil
+}
+
+// Encoder renders events as lines. It is the format's BlockEncoder, and what
+// other row formats fall back on. One goroutine uses it at a time.
+type Encoder struct {
+	appender Appender
+	date     dateWriter
+
+	dateKey, tagKey, metaKey, groupKey []byte // as JSON, nil if off
+
+	tag      string // whose JSON tagValue is
+	tagValue []byte
+}
+
+// NewEncoder returns an encoder of the lines that o describes.
+func NewEncoder(o Options) *Encoder {
+	return &Encoder{
+		date:     dateWriter{format: o.DateFormat},
+		dateKey:  keyJSON(o.DateKey),
+		tagKey:   keyJSON(o.TagKey),
+		metaKey:  keyJSON(o.MetadataKey),
+		groupKey: keyJSON(o.GroupKey),
+		tagValue: []byte(`""`),
+	}
+}
+
+func keyJSON(key string) []byte {
+	if key == "" {
+		return nil
+	}
+	return appendString(nil, []byte(key))
+}
+
+// perLine is a guess at what a line needs beyond its event's msgpack size. It
+// only decides how often dst grows.
+const perLine = 96
+
+// Encode appends a line for each event. A malformed event, or one whose record
+// no Reader has checked and that isn't sound, is rejected.
+func (e *Encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
+	dst = grow(dst, b.Events)
+	var rejects []codec.Reject
+	for _, ev := range b.Events {
+		var reason string
+		if dst, reason = e.AppendLine(dst, ev, b.Tag); reason != "" {
+			rejects = append(rejects, codec.Reject{Event: ev, Reason: reason})
+		}
+	}
+	return dst, rejects
+}
+
+func grow(dst []byte, events []*event.Event) []byte {
+	need := len(dst)
+	for _, ev := range events {
+		need += len(ev.Raw) + len(ev.Raw)/4 + perLine
+	}
+	if need <= cap(dst) {
+		return dst
+	}
+	return append(make([]byte, 0, need), dst...)
+}
+
+// AppendLine appends the event's line with its "\n". If reason isn't empty the
+// event can't be encoded, and dst comes back as it was.
+func (e *Encoder) AppendLine(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
+	if ev.Malformed != "" {
+		return dst, ev.Malformed
+	}
+	start := len(dst)
+	dst, ok := e.line(dst, ev, tag)
+	e.appender.shed()
+	if !ok {
+		return dst[:start], unsound
+	}
+	return append(dst, '\n'), ""
+}
+
+const unsound = "the record is cut short or nested too deep"
+
+func (e *Encoder) line(dst []byte, ev *event.Event, tag string) ([]byte, bool) {
+	a := &e.appender
+	o := object{base: len(a.members), table: -1}
+	dst = append(dst, '{')
+	if e.dateKey != nil {
+		dst = a.field(&o, dst, e.dateKey)
+		dst = e.date.append(dst, ev.Time)
+	}
+	if e.tagKey != nil {
+		dst = a.field(&o, dst, e.tagKey)
+		dst = append(dst, e.tagJSON(tag)...)
+	}
+	ok := true
+	if e.metaKey != nil {
+		dst, ok = a.mapField(&o, dst, e.metaKey, ev.Meta)
+	}
+	if ok && e.groupKey != nil && ev.Group != nil {
+		dst, ok = a.mapField(&o, dst, e.groupKey, ev.Group.Body)
+	}
+	n, first := mapHeader(ev.Body)
+	ok = ok && first > 0
+	if ok {
+		dst, ok = a.pairs(&o, dst, ev.Body, first, n, 0)
+	}
+	dst = a.closeObject(&o, dst)
+	return append(dst, '}'), ok
+}
+
+// field begins a member whose key is given as JSON.
+func (a *Appender) field(o *object, dst, key []byte) []byte {
+	if len(a.members) > o.base {
+		dst = append(dst, ',')
+	}
+	start := len(dst)
+	dst = append(dst, key...)
+	a.add(o, dst, start)
+	return append(dst, ':')
+}
+
+// mapField adds a member unless the map has no pairs.
+func (a *Appender) mapField(o *object, dst, key, raw []byte) ([]byte, bool) {
+	if n, _ := mapHeader(raw); n == 0 {
+		return dst, true
+	}
+	dst = a.field(o, dst, key)
+	return a.value(dst, raw, 0, 0)
+}
+
+// mapHeader returns a map's number of pairs and where the first begins, 0 if
+// raw is no map.
+func mapHeader(raw []byte) (n, first int) {
+	switch {
+	case len(raw) == 0:
+	case raw[0]&0xf0 == 0x80:
+		return int(raw[0] & 0x0f), 1
+	case raw[0] == 0xde && len(raw) >= 3:
+		return int(raw[1])<<8 | int(raw[2]), 3
+	case raw[0] == 0xdf && len(raw) >= 5:
+		return int(raw[1])<<24 | int(raw[2])<<16 | int(raw[3])<<8 | int(raw[4]), 5
+	}
+	return 0, 0
+}
+
+// tagJSON renders the tag once for all events that share it.
+func (e *Encoder) tagJSON(tag string) []byte {
+	if e.tag != tag {
+		e.tag = tag
+		e.tagValue = appendString(e.tagValue[:0], []byte(tag))
+	}
+	return e.tagValue
+}
+
+// keepScratch is how much of its scratch memory an Appender keeps, in members.
+const keepScratch = 16 << 10
+
+// shed gives memory back that only an unusually large map needed.
+func (a *Appender) shed() {
+	if cap(a.members) > keepScratch {
+		a.members = nil
+	}
+	if cap(a.table) > 4*keepScratch {
+		a.table = nil
+	}
+}
