@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// encodeSnapshot appends the whole state. Maps are written in key order, so
+// that equal states have equal snapshots.
+func (s *state) encodeSnapshot(b []byte) []byte {
+	b = append(b, s.id[:]...)
+	b = putTime(putUint(putString(b, s.writerID), s.dirInode), s.dirBirth)
+	b = putInt(putUint(putUint(b, s.nextSeq), s.nextPart), int64(s.running))
+	b = putUint(putUint(putUint(b, s.totals.Parts), s.totals.Records), s.totals.Bytes)
+
+	b = putUint(b, uint64(len(s.older)))
+	for _, id := range slices.Sorted(maps.Keys(s.older)) {
+		b = putInt(putUint(b, id), s.older[id])
+	}
+	b = putUint(b, uint64(len(s.chunks)))
+	for _, seq := range slices.Sorted(maps.Keys(s.chunks)) {
+		c := s.chunks[seq]
+		b = putTime(putLocation(putUint(b, seq), c.loc), c.arrival)
+		flags := uint64(c.deaths) << 1
+		if c.asLetter {
+			flags |= 1
+		}
+		b = c.covered.encode(putUint(b, flags))
+	}
+	b = putUint(b, uint64(len(s.parts)))
+	for _, n := range slices.Sorted(maps.Keys(s.parts)) {
+		b = putPart(b, s.parts[n])
+	}
+	b = putUint(b, uint64(len(s.leftovers)))
+	for _, l := range s.leftovers {
+		b = putString(putString(b, l.Target), l.Temp)
+	}
+	b = putSeqs(b, s.decoding)
+	b = putUint(b, uint64(len(s.batches)))
+	for _, seq := range slices.Sorted(maps.Keys(s.batches)) {
+		b = putLocation(putUint(b, seq), s.batches[seq].loc)
+		b = putInt(b, int64(s.batches[seq].since))
+	}
+	return s.encodePresent(b)
+}
+
+// encodePresent groups the identities by directory.
+func (s *state) encodePresent(b []byte) []byte {
+	type entry struct {
+		name string
+		key  originKey
+	}
+	dirs := map[string][]entry{}
+	for k, p := range s.present {
+		dirs[p.dir] = append(dirs[p.dir], entry{p.name, k})
+	}
+	b = putUint(b, uint64(len(dirs)))
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		es := dirs[dir]
+		slices.SortFunc(es, func(a, b entry) int {
+			if c := strings.Compare(a.name, b.name); c != 0 {
+				return c
+			}
+			return bytes.Compare(a.key[:], b.key[:])
+		})
+		b = putUint(putString(b, dir), uint64(len(es)))
+		for _, e := range es {
+			b = append(putString(b, e.name), e.key[:]...)
+		}
+	}
+	return b
+}
+
+func putLocation(b []byte, l location) []byte {
+	return putUint(putInt(putUint(b, l.segment), l.offset), uint64(l.length))
+}
+
+func (r *reader) location() location {
+	return location{segment: r.uint(), offset: r.int(), length: uint32(r.uint())}
+}
+
+func (r *reader) key() (k originKey) {
+	if len(r.b) < len(k) {
+		r.fail()
+		return k
+	}
+	copy(k[:], r.b)
+	r.b = r.b[len(k):]
+	return k
+}
+
+// decodeSnapshot is the inverse of encodeSnapshot. The batches' keys are still
+// to be read from their frames.
+func decodeSnapshot(payload []byte) (*state, error) {
+	r := &reader{b: payload}
+	s := newState()
+	s.id = r.key()
+	s.writerID, s.dirInode, s.dirBirth = r.string(), r.uint(), r.time()
+	s.nextSeq, s.nextPart, s.running = r.uint(), r.uint(), time.Duration(r.int())
+	s.totals = Totals{r.uint(), r.uint(), r.uint()}
+	for range r.count(2) {
+		id := r.uint()
+		s.older[id] = r.int()
+	}
+	for range r.count(5) {
+		seq := r.uint()
+		c := &chunk{loc: r.location(), arrival: r.time()}
+		flags := r.uint()
+		c.deaths, c.asLetter = uint8(flags>>1), flags&1 != 0
+		if !eachRun(r.bytes(), c.covered.addRun) {
+			r.fail()
+		}
+		s.chunks[seq] = c
+		s.addLive(c.loc)
+	}
+	for range r.count(10) {
+		p := r.part()
+		s.parts[p.Number] = &p
+	}
+	for range r.count(2) {
+		s.leftovers = append(s.leftovers, Leftover{r.string(), r.string()})
+	}
+	s.decoding = r.seqs()
+	for range r.count(5) {
+		seq := r.uint()
+		b := &seenBatch{loc: r.location(), since: time.Duration(r.int())}
+		s.batches[seq] = b
+		s.addLive(b.loc)
+	}
+	for range r.count(2) {
+		dir := r.string()
+		for range r.count(17) {
+			name := r.string()
+			s.present[r.key()] = present{dir, name}
+		}
+	}
+	return s, r.err
+}
