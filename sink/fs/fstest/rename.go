@@ -1,0 +1,171 @@
+package fstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+)
+
+var renameTests = []test{
+	{"moves the file", func(s *site) {
+		info := s.put(".a.inprogress", "content")
+		s.rename(".a.inprogress", "a")
+		s.missing(".a.inprogress")
+		s.content("a", "content")
+		s.same("a", info)
+	}},
+	{"moves between directories", func(s *site) {
+		s.mkdir("e")
+		s.put("d/a", "content")
+		s.rename("d/a", "e/b")
+		s.missing("d/a")
+		s.content("e/b", "content")
+	}},
+	{"makes the target's parents", func(s *site) {
+		s.put("a", "content")
+		s.rename("a", "x/y/z/b")
+		s.content("x/y/z/b", "content")
+		if s.h.Mode != nil {
+			if got := s.h.Mode(s, s.path("x/y")); got != options.DirMode {
+				s.Errorf("mode of a new parent is %o, want %o", got, options.DirMode)
+			}
+		}
+	}},
+	{"never replaces a file", func(s *site) {
+		a, b := s.put("a", "from"), s.put("b", "there before")
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("b"), options), fs.Exists)
+		s.same("a", a)
+		s.same("b", b)
+		s.content("a", "from")
+		s.content("b", "there before")
+	}},
+	{"never replaces an empty file", func(s *site) {
+		s.put("a", "from")
+		s.put("b", "")
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("b"), options), fs.Exists)
+		s.content("b", "")
+	}},
+	{"neither replaces a directory nor moves into it", func(s *site) {
+		s.put("a", "from")
+		s.mkdir("d")
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("d"), options), fs.Exists)
+		s.content("a", "from")
+		if got := s.names("d"); len(got) != 0 {
+			s.Errorf("the directory has entries: %v", got)
+		}
+	}},
+	{"onto its own name changes nothing", func(s *site) {
+		info := s.put("a", "content")
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("a"), options), fs.Exists)
+		s.same("a", info)
+		s.content("a", "content")
+	}},
+	{"of nothing makes nothing", func(s *site) {
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("new/b"), options), fs.Missing)
+		s.missing("new")
+		s.class(s.fs.Rename(s.ctx(), s.path("no/a"), s.path("b"), options), fs.Missing)
+	}},
+	{"again after it happened says so and changes nothing", func(s *site) {
+		s.put("a", "content")
+		s.rename("a", "b")
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("b"), options), fs.Missing, fs.Exists)
+		s.content("b", "content")
+	}},
+	{"moves no directory", func(s *site) {
+		s.put("d/a", "content")
+		s.class(s.fs.Rename(s.ctx(), s.path("d"), s.path("e"), options), fs.Path)
+		s.missing("e")
+		s.content("d/a", "content")
+	}},
+	{"with a file in the way of the parents", func(s *site) {
+		s.put("a", "from")
+		s.put("f", "in the way")
+		s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path("f/b"), options), fs.Path)
+		s.content("a", "from")
+		s.content("f", "in the way")
+	}},
+	{"does nothing under a ctx that has ended", func(s *site) {
+		s.put("a", "content")
+		ctx, cancel := context.WithCancel(s.ctx())
+		cancel()
+		if err := s.fs.Rename(ctx, s.path("a"), s.path("b"), options); !errors.Is(err, context.Canceled) {
+			s.Errorf("error %v, want canceled", err)
+		}
+		s.content("a", "content")
+		s.missing("b")
+	}},
+	{"of two files to one name: one wins", func(s *site) { s.raceToOneName() }},
+	{"of one file to two names: one wins", func(s *site) { s.raceFromOneName() }},
+}
+
+// raceToOneName lets two clients rename their files to one name. The loser
+// keeps his file.
+func (s *site) raceToOneName() {
+	clients := []fs.FileSystem{s.fs, s.other()}
+	for round := range 20 {
+		name := func(part string) string { return fmt.Sprintf("%d/%s", round, part) }
+		var infos [2]fs.Info
+		for i := range infos {
+			infos[i] = s.put(name(fmt.Sprint("from", i)), strings.Repeat("x", i))
+		}
+		errs := s.both(func(i int) error {
+			return clients[i].Rename(s.ctx(), infos[i].Path, s.path(name("to")), options)
+		})
+		winner := 0
+		if errs[0] != nil {
+			winner = 1
+		}
+		if errs[winner] != nil {
+			s.Fatalf("nobody won: %v, %v", errs[0], errs[1])
+		}
+		s.class(errs[1-winner], fs.Exists)
+		s.same(name("to"), infos[winner])
+		s.missing(name(fmt.Sprint("from", winner)))
+		s.same(name(fmt.Sprint("from", 1-winner)), infos[1-winner])
+	}
+}
+
+// raceFromOneName lets two clients rename one file. Only one may believe that
+// it was him, and unless the other knows nothing for sure, there is one file.
+func (s *site) raceFromOneName() {
+	clients := []fs.FileSystem{s.fs, s.other()}
+	for round := range 20 {
+		name := func(part any) string { return fmt.Sprintf("%d/%v", round, part) }
+		info := s.put(name("from"), "content")
+		errs := s.both(func(i int) error {
+			return clients[i].Rename(s.ctx(), info.Path, s.path(name(i)), options)
+		})
+		winner := 0
+		if errs[0] != nil {
+			winner = 1
+		}
+		if errs[winner] != nil {
+			s.Fatalf("nobody won: %v, %v", errs[0], errs[1])
+		}
+		s.same(name(winner), info)
+		s.missing(name("from"))
+		s.class(errs[1-winner], fs.Missing, fs.Unclear)
+		if errs[1-winner] != nil && fs.ClassOf(errs[1-winner]) == fs.Missing {
+			s.missing(name(1 - winner))
+		}
+	}
+}
+
+// both runs f(0) and f(1) at the same time.
+func (s *site) both(f func(i int) error) (errs [2]error) {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range errs {
+		wg.Go(func() {
+			<-start
+			errs[i] = f(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	return errs
+}

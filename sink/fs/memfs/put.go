@@ -1,0 +1,114 @@
+package memfs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"syscall"
+
+	target "github.com/out-hdfs/out_hdfs/sink/fs"
+)
+
+// slice is how much a Put writes at a time, and between two looks at ctx.
+const slice = 1 << 20
+
+// Put makes temp. The store is locked for one slice at a time, so that others
+// see the file grow.
+func (c *Client) Put(ctx context.Context, src target.Source, temp string, o target.PutOptions) (target.Info, error) {
+	if err := c.call(ctx, "put", temp, true); err != nil {
+		return target.Info{}, err
+	}
+	n, err := c.store.create(temp, o)
+	if err != nil {
+		return target.Info{}, failed("put", temp, err)
+	}
+	buf := make([]byte, min(slice, src.Size()))
+	for off := int64(0); off < src.Size(); {
+		want := min(int64(len(buf)), src.Size()-off)
+		read, readErr := src.ReadAt(buf[:want], off)
+		if err := c.store.append(ctx, n, temp, buf[:read]); err != nil {
+			return target.Info{}, err
+		}
+		off += int64(read)
+		if readErr != nil && (readErr != io.EOF || off < src.Size()) {
+			return target.Info{}, &target.Error{Op: "put", Path: temp, Class: target.Unclear, Err: readErr}
+		}
+	}
+	return c.store.finish(ctx, n, temp)
+}
+
+func (s *Store) create(temp string, o target.PutOptions) (*node, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if temp == "/" {
+		return nil, syscall.EEXIST
+	}
+	name := path.Base(temp)
+	if len(name) > maxName {
+		return nil, syscall.ENAMETOOLONG
+	}
+	dir, err := s.mkdirLocked(path.Dir(temp), o.DirMode)
+	if err != nil {
+		return nil, err
+	}
+	if dir.children[name] != nil {
+		return nil, syscall.EEXIST
+	}
+	n := s.newNode(dir, name, false, cmp.Or(o.FileMode, 0o644))
+	n.closed, n.options = false, o
+	return n, nil
+}
+
+// append adds one slice, as much of it as quotas allow. A file that was removed
+// meanwhile has no writer any more.
+func (s *Store) append(ctx context.Context, n *node, temp string, p []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.writableLocked(ctx, n, temp); err != nil {
+		return err
+	}
+	room := s.roomLocked(n.path())
+	n.content, n.mtime = append(n.content, p[:min(int64(len(p)), room)]...), now()
+	if room < int64(len(p)) {
+		return &target.Error{Op: "put", Path: temp, Class: target.Path, Err: syscall.EDQUOT}
+	}
+	return nil
+}
+
+func (s *Store) writableLocked(ctx context.Context, n *node, temp string) error {
+	if ctx.Err() != nil {
+		return &target.Error{Op: "put", Path: temp, Class: target.Unclear, Err: context.Cause(ctx)}
+	}
+	if n.removed {
+		return &target.Error{Op: "put", Path: temp, Class: target.Unclear, Err: errors.New("file was removed while it was written")}
+	}
+	return s.admitLocked("put", temp, true)
+}
+
+// roomLocked is how many bytes the quotas above p still allow.
+func (s *Store) roomLocked(p string) int64 {
+	room := int64(1) << 62
+	for prefix, quota := range s.quotas {
+		if !below(p, prefix) {
+			continue
+		}
+		used := int64(0)
+		if n, err := s.walkLocked(prefix); err == nil {
+			n.visit(func(n *node) { used += int64(len(n.content)) })
+		}
+		room = min(room, max(quota-used, 0))
+	}
+	return room
+}
+
+func (s *Store) finish(ctx context.Context, n *node, temp string) (target.Info, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.writableLocked(ctx, n, temp); err != nil {
+		return target.Info{}, err
+	}
+	n.closed, n.mtime = true, now()
+	return n.info(), nil
+}
