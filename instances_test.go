@@ -1,0 +1,390 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// queue is a source that a test puts flushes into.
+type queue struct {
+	mu     sync.Mutex
+	flows  chan pending
+	opened int
+	closed int
+}
+
+func (q *queue) open() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.flows = make(chan pending)
+	q.opened++
+}
+
+func (q *queue) next() (pending, bool) {
+	q.mu.Lock()
+	flows := q.flows
+	q.mu.Unlock()
+	p, more := <-flows
+	return p, more
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed < q.opened {
+		close(q.flows)
+		q.closed = q.opened
+	}
+}
+
+// deliver is a flush from Fluent Bit's side.
+func (q *queue) deliver(id uintptr, f flush) answer {
+	got := make(chan answer, 1)
+	q.flows <- pending{instance: id, flush: f, answer: func(a answer) { got <- a }}
+	return <-got
+}
+
+// fake is an output that does what a test says.
+type fake struct {
+	onFlush func(f flush) answer
+	onClose func() error
+	closed  atomic.Int64
+}
+
+func (f *fake) flush(fl flush) answer {
+	if f.closed.Load() > 0 {
+		panic("flushed after close")
+	}
+	if f.onFlush == nil {
+		return ok
+	}
+	return f.onFlush(fl)
+}
+
+func (f *fake) close() error {
+	f.closed.Add(1)
+	if f.onClose == nil {
+		return nil
+	}
+	return f.onClose()
+}
+
+// quiet is a host whose instance logs nothing, with the lines it was reported.
+func quiet(properties map[string]string) (host, *[]string) {
+	lines := &[]string{}
+	return host{
+		name:   "hdfs.0",
+		lookup: func(key string) string { return properties[key] },
+		report: func(line string) { *lines = append(*lines, line) },
+	}, lines
+}
+
+// opening is an opener of the outputs given, in turn.
+func opening(outputs ...output) opener {
+	return func(func(string) string, *slog.Logger) (output, error) {
+		o := outputs[0]
+		outputs = outputs[1:]
+		return o, nil
+	}
+}
+
+func TestEveryUnusualFlushIsAnsweredRetry(t *testing.T) {
+	rows := []struct {
+		name string
+		do   func(flush) answer
+		want answer
+	}{
+		{"ok", func(flush) answer { return ok }, ok},
+		{"retry", func(flush) answer { return retry }, retry},
+		{"Fluent Bit's error, on which it deletes the chunk", func(flush) answer { return 0 }, retry},
+		{"a value of no meaning", func(flush) answer { return -7 }, retry},
+		{"a panic", func(flush) answer { panic("broken") }, retry},
+		{"a nil dereference", func(flush) answer { var f *fake; return f.onFlush(flush{}) }, retry},
+		{"a chunk file cut under its mapping", func(flush) answer { return answer(cutMapping(t)[0]) }, retry},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			q := &queue{}
+			s := newInstances(opening(&fake{onFlush: row.do}), q)
+			h, _ := quiet(nil)
+			id := s.start(h)
+			if got := q.deliver(id, flush{tag: "a", data: []byte("x")}); got != row.want {
+				t.Errorf("answer = %d, want %d", got, row.want)
+			}
+			s.stop(id)
+		})
+	}
+}
+
+// cutMapping is a mapping whose file has become shorter: reading it is a fault.
+func cutMapping(t *testing.T) []byte {
+	file, err := os.Create(filepath.Join(t.TempDir(), "1-2.3.flb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Truncate(4096); err != nil {
+		t.Fatal(err)
+	}
+	data, err := unix.Mmap(int(file.Fd()), 0, 4096, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Munmap(data) })
+	if err := file.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestAFlushReachesItsOutputUnchanged(t *testing.T) {
+	var got flush
+	q := &queue{}
+	s := newInstances(opening(&fake{onFlush: func(f flush) answer { got = f; return ok }}), q)
+	h, _ := quiet(nil)
+	id := s.start(h)
+	defer s.stop(id)
+
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(base, "tail.0", "1-2.3.flb")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("a chunk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	mapped, err := unix.Mmap(int(file.Fd()), 0, 7, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(mapped) }()
+
+	rows := []struct {
+		name     string
+		data     []byte
+		engine   bool
+		wantPath string
+	}{
+		{"from memory", []byte("a chunk"), false, ""},
+		{"from a chunk file", mapped, true, path},
+		{"from a chunk file, at an odd offset", mapped[3:], false, path},
+		{"empty", nil, false, ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			if a := q.deliver(id, flush{tag: "kube.日志", data: row.data, onEngineThread: row.engine}); a != ok {
+				t.Fatalf("answer = %d, want OK", a)
+			}
+			if got.tag != "kube.日志" || !slices.Equal(got.data, row.data) || got.onEngineThread != row.engine || got.file.Path() != row.wantPath {
+				t.Errorf("the output got %+v with file %q", got, got.file.Path())
+			}
+		})
+	}
+}
+
+func TestInstancesAreApart(t *testing.T) {
+	q := &queue{}
+	first, second := &fake{}, &fake{onFlush: func(flush) answer { return retry }}
+	s := newInstances(opening(first, second), q)
+	h, _ := quiet(nil)
+	a, b := s.start(h), s.start(h)
+	if a == b || a == 0 || b == 0 {
+		t.Fatalf("ids are %d and %d, want two that differ, and no 0", a, b)
+	}
+	if q.deliver(a, flush{}) != ok || q.deliver(b, flush{}) != retry {
+		t.Error("an instance was answered for by the other")
+	}
+	s.stop(a)
+	if first.closed.Load() != 1 || second.closed.Load() != 0 {
+		t.Error("stopping one instance must close that one, once")
+	}
+	if q.deliver(a, flush{}) != retry {
+		t.Error("a flush of a stopped instance must be answered RETRY")
+	}
+	if q.deliver(b, flush{}) != retry {
+		t.Error("the other instance must still run")
+	}
+	s.stop(a) // again: there is nothing to do
+	s.stop(b)
+	if first.closed.Load() != 1 || second.closed.Load() != 1 {
+		t.Error("each instance is closed once")
+	}
+}
+
+func TestIdZeroMeansTheOnlyInstance(t *testing.T) {
+	q := &queue{}
+	s := newInstances(opening(&fake{}, &fake{}), q)
+	h, _ := quiet(nil)
+	s.start(h)
+	if got := q.deliver(0, flush{}); got != ok {
+		t.Errorf("with one instance the answer is %d, want OK", got)
+	}
+	s.start(h)
+	if got := q.deliver(0, flush{}); got != retry {
+		t.Errorf("with two instances the answer is %d, want RETRY: it can be either's", got)
+	}
+	s.stop(0)
+	if len(s.live) != 0 {
+		t.Error("stopping 0 must stop them all")
+	}
+}
+
+// A hot reload stops the old instances, then starts new ones in the same process.
+func TestInstancesStartAgainAfterTheLastStopped(t *testing.T) {
+	q := &queue{}
+	s := newInstances(opening(&fake{}, &fake{}, &fake{}), q)
+	h, _ := quiet(nil)
+	seen := map[uintptr]bool{}
+	for range 3 {
+		id := s.start(h)
+		if seen[id] {
+			t.Errorf("id %d was given twice", id)
+		}
+		seen[id] = true
+		if got := q.deliver(id, flush{}); got != ok {
+			t.Errorf("answer = %d, want OK", got)
+		}
+		s.stop(id)
+	}
+	if q.opened != 3 || q.closed != 3 {
+		t.Errorf("the source was opened %d times and closed %d times, want 3 and 3", q.opened, q.closed)
+	}
+}
+
+func TestStopWaitsForTheFlushesUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := &queue{}
+		o := &fake{onFlush: func(flush) answer { time.Sleep(3 * time.Second); return ok }}
+		s := newInstances(opening(o), q)
+		h, _ := quiet(nil)
+		id := s.start(h)
+		answers := make(chan answer, 4)
+		for range cap(answers) { // the workers of one output
+			go func() { answers <- q.deliver(id, flush{}) }()
+		}
+		synctest.Wait()
+		began := time.Now()
+		s.stop(id)
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("stop took %v, want the 3s that the flushes take side by side", took)
+		}
+		for range cap(answers) {
+			if a := <-answers; a != ok {
+				t.Errorf("answer = %d, want OK", a)
+			}
+		}
+	})
+}
+
+func TestStartReportsEveryMistakeAndLeavesNothing(t *testing.T) {
+	rows := []struct {
+		name string
+		open opener
+		want []string
+	}{
+		{"two mistakes", func(func(string) string, *slog.Logger) (output, error) {
+			return nil, errors.Join(errors.New("path: required"), errors.New("format: xml is none of json, text"))
+		}, []string{"path: required", "format: xml is none of json, text"}},
+		{"a panic", func(func(string) string, *slog.Logger) (output, error) { panic("broken") }, []string{"panic: broken"}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			q := &queue{}
+			s := newInstances(row.open, q)
+			h, lines := quiet(nil)
+			if id := s.start(h); id != 0 {
+				t.Fatalf("start = %d, want 0", id)
+			}
+			if len(*lines) != len(row.want) {
+				t.Fatalf("reported %q, want %d lines", *lines, len(row.want))
+			}
+			for i, want := range row.want {
+				if !strings.Contains((*lines)[i], want) {
+					t.Errorf("line %d is %q, want it to say %q", i, (*lines)[i], want)
+				}
+			}
+			if q.opened != 0 {
+				t.Error("without an instance no flush may be taken")
+			}
+		})
+	}
+}
+
+func TestStartHandsOverThePropertiesAsTheyAre(t *testing.T) {
+	q := &queue{}
+	var got string
+	s := newInstances(func(lookup func(string) string, _ *slog.Logger) (output, error) {
+		got = lookup("fs.hdfs.limit.total") + "|" + lookup("unset")
+		return &fake{}, nil
+	}, q)
+	h, _ := quiet(map[string]string{"fs.hdfs.limit.total": "8"})
+	s.stop(s.start(h))
+	if got != "8|" {
+		t.Errorf("properties read %q, want %q", got, "8|")
+	}
+}
+
+func TestACloseThatFailsOrPanicsEndsTheInstance(t *testing.T) {
+	rows := map[string]func() error{
+		"error": func() error { return errors.New("not released") },
+		"panic": func() error { panic("broken") },
+	}
+	for name, onClose := range rows {
+		t.Run(name, func(t *testing.T) {
+			q := &queue{}
+			s := newInstances(opening(&fake{onClose: onClose}), q)
+			h, _ := quiet(nil)
+			s.stop(s.start(h))
+			if len(s.live) != 0 || q.closed != 1 {
+				t.Error("the instance is still there")
+			}
+		})
+	}
+}
+
+// What an operator should change is said once for an instance, not per flush.
+func TestAdviceIsGivenOnce(t *testing.T) {
+	out := &record{}
+	i := &instance{output: &fake{}, log: slog.New(out)}
+	for range 3 {
+		i.flush(flush{onEngineThread: true})
+	}
+	if got := out.lines; len(got) != 1 || !strings.Contains(got[0], "workers") {
+		t.Errorf("logged %q, want one line about workers", got)
+	}
+}
+
+// record is a slog.Handler that keeps what is logged.
+type record struct{ lines []string }
+
+func (r *record) Enabled(context.Context, slog.Level) bool { return true }
+func (r *record) Handle(_ context.Context, e slog.Record) error {
+	r.lines = append(r.lines, fmt.Sprint(e.Level, " ", e.Message))
+	return nil
+}
+func (r *record) WithAttrs([]slog.Attr) slog.Handler { return r }
+func (r *record) WithGroup(string) slog.Handler      { return r }
