@@ -1,7 +1,7 @@
 // Package eventtest makes Fluent Bit chunks for tests and benchmarks: from Go
-// values, from lines of JSON, and in the shapes that break readers. It never
-// reads msgpack, so what a test compares a reader with isn't made by that
-// reader.
+// values, from lines of JSON, at random, and in the shapes that break readers.
+// Its own decoder shares no code with the real reader, so that one can be
+// compared with the other.
 package eventtest
 
 import (
@@ -35,7 +35,7 @@ func EventTime(sec, nsec uint32) Ext {
 }
 
 // Append packs v behind dst: nil, bool, any integer or float type, string,
-// []byte (as bin), Map, map[string]any (keys sorted), []any, Ext, Raw and
+// []byte (as bin), Map, map[string]any (keys sorted), []any, Ext, Raw, Wide and
 // event.Time (as EventTime, nil if unset). It panics on other types, since
 // only a test's author can cause that.
 func Append(dst []byte, v any) []byte {
@@ -68,6 +68,8 @@ func Append(dst []byte, v any) []byte {
 		return dst
 	case Raw:
 		return append(dst, v...)
+	case Wide:
+		return appendWide(dst, v.Value)
 	case event.Time:
 		if !v.Set {
 			return msgp.AppendNil(dst)
