@@ -14,13 +14,16 @@ import (
 // slice is how much a Put writes at a time, and between two looks at ctx.
 const slice = 1 << 20
 
+// maxReserve bounds what is allocated on a source's word.
+const maxReserve = 64 << 20
+
 // Put makes temp. The store is locked for one slice at a time, so that others
 // see the file grow.
 func (c *Client) Put(ctx context.Context, src target.Source, temp string, o target.PutOptions) (target.Info, error) {
 	if err := c.call(ctx, "put", temp, true); err != nil {
 		return target.Info{}, err
 	}
-	n, err := c.store.create(temp, o)
+	n, err := c.store.create(temp, src.Size(), o)
 	if err != nil {
 		return target.Info{}, failed("put", temp, err)
 	}
@@ -39,7 +42,7 @@ func (c *Client) Put(ctx context.Context, src target.Source, temp string, o targ
 	return c.store.finish(ctx, n, temp)
 }
 
-func (s *Store) create(temp string, o target.PutOptions) (*node, error) {
+func (s *Store) create(temp string, size int64, o target.PutOptions) (*node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if temp == "/" {
@@ -58,6 +61,7 @@ func (s *Store) create(temp string, o target.PutOptions) (*node, error) {
 	}
 	n := s.newNode(dir, name, false, cmp.Or(o.FileMode, 0o644))
 	n.closed, n.options = false, o
+	n.content = make([]byte, 0, min(size, maxReserve))
 	return n, nil
 }
 

@@ -1,0 +1,337 @@
+package localfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+)
+
+// tape records what a FileSystem asks of the kernel in order, with paths
+// relative to dir, and fails the call that failAt says.
+type tape struct {
+	dir    string
+	calls  []string
+	failAt string
+	err    error
+}
+
+// note records a call and says whether it fails.
+func (p *tape) note(op string, paths ...string) error {
+	for _, full := range paths {
+		rel, err := filepath.Rel(p.dir, full)
+		if err != nil || strings.HasPrefix(rel, "..") {
+			return nil // above the test's own directory
+		}
+		op += " " + rel
+	}
+	p.calls = append(p.calls, op)
+	if op == p.failAt {
+		return p.err
+	}
+	return nil
+}
+
+// fileSystem is one that is recorded. Failing calls have no effect.
+func (p *tape) fileSystem(noRename bool) *FileSystem {
+	return withKernel(func(k *kernel) {
+		real := *k
+		k.renameNoReplace = func(from, to string) error {
+			if err := p.note("rename", from, to); err != nil {
+				return err
+			}
+			if noRename {
+				return unix.EINVAL
+			}
+			return real.renameNoReplace(from, to)
+		}
+		k.link = func(from, to string) error {
+			return errors.Join(p.note("link", from, to), real.link(from, to))
+		}
+		k.unlink = func(path string) error {
+			if err := p.note("unlink", path); err != nil {
+				return err
+			}
+			return real.unlink(path)
+		}
+		k.sync = func(f *os.File) error {
+			if err := p.note("sync", f.Name()); err != nil {
+				return err
+			}
+			return real.sync(f)
+		}
+		k.syncDir = func(path string) error {
+			if err := p.note("syncdir", path); err != nil {
+				return err
+			}
+			return real.syncDir(path)
+		}
+	})
+}
+
+func TestWhatIsAnsweredIsSynced(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		noRename bool
+		act      func(f *FileSystem, dir string) error
+		want     []string
+	}{
+		{"Put syncs content, then names from the top down", false, func(f *FileSystem, dir string) error {
+			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/e/a", options)
+			return err
+		}, []string{"sync d", "syncdir .", "sync d/e", "syncdir d", "sync d/e/a", "syncdir d/e"}},
+		{"Put below a directory that another process made syncs that one too", false, func(f *FileSystem, dir string) error {
+			if err := os.Mkdir(dir+"/d", 0o755); err != nil {
+				return err
+			}
+			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/a", options)
+			return err
+		}, []string{"syncdir .", "sync d/a", "syncdir d"}},
+		{"the next Put syncs only what is new", false, func(f *FileSystem, dir string) error {
+			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/a", options)
+			if err != nil {
+				return err
+			}
+			_, err = f.Put(t.Context(), strings.NewReader("x"), dir+"/d/b", options)
+			return err
+		}, []string{"sync d", "syncdir .", "sync d/a", "syncdir d", "sync d/b", "syncdir d"}},
+		{"MkdirAll", false, func(f *FileSystem, dir string) error { return f.MkdirAll(t.Context(), dir+"/d/e", 0o755) },
+			[]string{"sync d", "syncdir .", "sync d/e", "syncdir d"}},
+		{"Rename within a directory", false, func(f *FileSystem, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/to", options))
+		}, []string{"rename from to", "syncdir ."}},
+		{"Rename syncs the new name before the old one's end", false, func(f *FileSystem, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/d/to", options))
+		}, []string{"sync d", "syncdir .", "rename from d/to", "syncdir d", "syncdir ."}},
+		{"Rename by link has the new name durable before the old one goes", true, func(f *FileSystem, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/to", options))
+		}, []string{"rename from to", "link from to", "syncdir .", "unlink from", "syncdir ."}},
+		{"Remove", false, func(f *FileSystem, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/a", nil, 0o600), f.Remove(t.Context(), dir+"/a"))
+		}, []string{"unlink a", "syncdir ."}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := &tape{dir: t.TempDir()}
+			if err := row.act(p.fileSystem(row.noRename), p.dir); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(p.calls, row.want) {
+				t.Errorf("calls are\n%q, want\n%q", p.calls, row.want)
+			}
+		})
+	}
+}
+
+func TestAFailedSyncIsUnclear(t *testing.T) {
+	rename := func(f *FileSystem, dir string) error {
+		return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/d/to", options))
+	}
+	for _, row := range []struct {
+		failAt   string
+		noRename bool
+		act      func(f *FileSystem, dir string) error
+	}{
+		{"sync a", false, putA}, {"syncdir .", false, putA}, {"sync d", false, rename}, {"syncdir d", false, rename},
+		{"syncdir .", false, rename}, {"syncdir d", true, rename}, {"unlink from", true, rename},
+		{"syncdir .", false, func(f *FileSystem, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/a", nil, 0o600), f.Remove(t.Context(), dir+"/a"))
+		}},
+	} {
+		t.Run(fmt.Sprint(row.failAt, " link=", row.noRename), func(t *testing.T) {
+			p := &tape{dir: t.TempDir(), failAt: row.failAt, err: unix.EIO}
+			err := row.act(p.fileSystem(row.noRename), p.dir)
+			wantClass(t, err, fs.Unclear)
+			if !errors.Is(err, unix.EIO) {
+				t.Errorf("error %v doesn't wrap the disk's", err)
+			}
+		})
+	}
+}
+
+func putA(f *FileSystem, dir string) error {
+	_, err := f.Put(context.Background(), strings.NewReader("x"), dir+"/a", options)
+	return err
+}
+
+// TestADirectoryIsSyncedUntilThatWorked has the first sync of a new directory's
+// name fail: the directory exists then, and isn't durable.
+func TestADirectoryIsSyncedUntilThatWorked(t *testing.T) {
+	p := &tape{dir: t.TempDir(), failAt: "syncdir .", err: unix.EIO}
+	f := p.fileSystem(false)
+	wantClass(t, f.MkdirAll(t.Context(), p.dir+"/d", 0o755), fs.Unclear)
+	p.calls, p.failAt = nil, ""
+	if err := f.MkdirAll(t.Context(), p.dir+"/d", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"syncdir ."}; !slices.Equal(p.calls, want) {
+		t.Errorf("calls are %q, want %q", p.calls, want)
+	}
+}
+
+// TestRenameByLinkFinishesWhatACrashLeft dies between link and unlink, and
+// tries again, on this kernel and on one that meanwhile has renameat2.
+func TestRenameByLinkFinishesWhatACrashLeft(t *testing.T) {
+	for _, noRename := range []bool{true, false} {
+		for _, to := range []string{"to", "d/from"} {
+			t.Run(fmt.Sprint("noRename=", noRename, " ", to), func(t *testing.T) {
+				p := &tape{dir: t.TempDir(), failAt: "unlink from", err: unix.EIO}
+				before := put(t, New(Options{}), p.dir+"/from", "content")
+				wantClass(t, p.fileSystem(true).Rename(t.Context(), p.dir+"/from", p.dir+"/"+to, options), fs.Unclear)
+				wantContent(t, p.dir+"/from", "content")
+				wantContent(t, p.dir+"/"+to, "content")
+
+				p.failAt = ""
+				f := p.fileSystem(noRename)
+				if err := f.Rename(t.Context(), p.dir+"/from", p.dir+"/"+to, options); err != nil {
+					t.Fatal(err)
+				}
+				wantMissing(t, p.dir+"/from")
+				wantContent(t, p.dir+"/"+to, "content")
+				if after, err := f.Stat(t.Context(), p.dir+"/"+to); err != nil || !after.Same(before) {
+					t.Errorf("it is %+v, %v, was %+v", after, err, before)
+				}
+			})
+		}
+	}
+}
+
+func TestRenameByLinkWithAnUnlinkThatWasAskedTwice(t *testing.T) {
+	f := withKernel(func(k *kernel) {
+		k.renameNoReplace = cannot
+		unlink := k.unlink
+		k.unlink = func(path string) error { return errors.Join(unlink(path), unix.ENOENT) }
+	})
+	dir := t.TempDir()
+	put(t, f, dir+"/from", "content")
+	if err := f.Rename(t.Context(), dir+"/from", dir+"/to", options); err != nil {
+		t.Error(err)
+	}
+	wantContent(t, dir+"/to", "content")
+}
+
+func TestRenameWhereNothingIsSafe(t *testing.T) {
+	for errno, want := range map[error]fs.Class{unix.EPERM: fs.Path, unix.ENOSYS: fs.Unsupported, unix.EOPNOTSUPP: fs.Unsupported} {
+		f := withKernel(func(k *kernel) {
+			k.renameNoReplace = cannot
+			k.link = func(string, string) error { return errno }
+		})
+		dir := t.TempDir()
+		put(t, f, dir+"/from", "content")
+		wantClass(t, f.Rename(t.Context(), dir+"/from", dir+"/to", options), want)
+		wantContent(t, dir+"/from", "content")
+		wantMissing(t, dir+"/to")
+	}
+}
+
+// TestRenameIntoADirectoryThatVanishes: ENOENT is then not about the file.
+func TestRenameIntoADirectoryThatVanishes(t *testing.T) {
+	dir := t.TempDir()
+	f := withKernel(func(k *kernel) {
+		rename := k.renameNoReplace
+		k.renameNoReplace = func(from, to string) error {
+			return errors.Join(os.Remove(filepath.Dir(to)), rename(from, to))
+		}
+	})
+	put(t, f, dir+"/from", "content")
+	wantClass(t, f.Rename(t.Context(), dir+"/from", dir+"/d/to", options), fs.Path)
+	wantContent(t, dir+"/from", "content")
+}
+
+func TestCopyFallsBackToMemory(t *testing.T) {
+	content := strings.Repeat("0123456789abcdef", 200_000) // 3.2 MB
+	for _, row := range []struct {
+		name string
+		errs []error // of the calls, nil for a real one of 1000 bytes
+	}{
+		{"at once", []error{unix.EXDEV}},
+		{"after a while", []error{nil, nil, nil, unix.EINVAL}},
+		{"not known", []error{unix.ENOSYS}},
+		{"not supported", []error{unix.EOPNOTSUPP}},
+		{"nothing copied", []error{nil, errNothing}},
+		{"never", []error{nil}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir, calls := t.TempDir(), 0
+			f := withKernel(func(k *kernel) {
+				real := k.copyRange
+				k.copyRange = func(dst, src *os.File, off int64, n int) (int, error) {
+					err := row.errs[min(calls, len(row.errs)-1)]
+					calls++
+					switch {
+					case err == errNothing:
+						return 0, nil
+					case err != nil:
+						return 0, err
+					case len(row.errs) > 1:
+						n = min(n, 1000)
+					}
+					return real(dst, src, off, n)
+				}
+			})
+			src := openWith(t, content)
+			if _, err := f.Put(t.Context(), fileSource{src, int64(len(content))}, dir+"/a", options); err != nil {
+				t.Fatal(err)
+			}
+			if calls == 0 {
+				t.Error("the kernel wasn't asked")
+			}
+			wantContent(t, dir+"/a", content)
+		})
+	}
+}
+
+func TestCopyReportsADiskError(t *testing.T) {
+	f := withKernel(func(k *kernel) {
+		k.copyRange = func(*os.File, *os.File, int64, int) (int, error) { return 0, unix.EIO }
+	})
+	_, err := f.Put(t.Context(), fileSource{openWith(t, "content"), 7}, t.TempDir()+"/a", options)
+	wantClass(t, err, fs.Unclear)
+}
+
+// TestASourceSaysNothingOfTheTarget: an errno of the staged file's disk must
+// not be taken for one of the target's.
+func TestASourceSaysNothingOfTheTarget(t *testing.T) {
+	f := New(Options{})
+	_, err := f.Put(t.Context(), badSource{unix.EACCES}, t.TempDir()+"/a", options)
+	wantClass(t, err, fs.Unclear)
+	if !errors.Is(err, unix.EACCES) {
+		t.Errorf("error %v doesn't wrap the source's", err)
+	}
+}
+
+var errNothing = errors.New("the kernel copies nothing and says no more")
+
+type badSource struct{ err error }
+
+func (s badSource) Size() int64                       { return 10 }
+func (s badSource) ReadAt([]byte, int64) (int, error) { return 0, s.err }
+
+type fileSource struct {
+	*os.File
+	size int64
+}
+
+func (s fileSource) Size() int64      { return s.size }
+func (s fileSource) OSFile() *os.File { return s.File }
+
+func openWith(t *testing.T, content string) *os.File {
+	t.Helper()
+	p := t.TempDir() + "/source"
+	if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}

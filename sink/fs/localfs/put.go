@@ -1,0 +1,158 @@
+package localfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+)
+
+const (
+	// memorySlice is how much goes through memory at a time.
+	memorySlice = 1 << 20
+	// kernelSlice is how much copy_file_range is asked for at a time: ctx is
+	// looked at in between.
+	kernelSlice = 8 << 20
+)
+
+// Put makes temp, writes, syncs and closes it, and syncs its directory.
+func (f *FileSystem) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+	if err := f.begin(ctx, "put", temp); err != nil {
+		return fs.Info{}, err
+	}
+	if len(path.Base(temp)) > unix.NAME_MAX {
+		return fs.Info{}, failed("put", temp, unix.ENAMETOOLONG, false) // before any parent is made for it
+	}
+	if temp == "/" {
+		return fs.Info{}, failed("put", temp, unix.EEXIST, false)
+	}
+	dir := path.Dir(temp)
+	if err := f.ensureDir("put", dir, o.DirMode); err != nil {
+		return fs.Info{}, err
+	}
+	mode := o.FileMode
+	if mode == 0 {
+		mode = 0o666
+	}
+	dst, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, os.FileMode(mode&0o777))
+	if err != nil {
+		return fs.Info{}, dirFailed("put", temp, err)
+	}
+	err = f.fill(ctx, dst, src, o.FileMode)
+	if closeErr := dst.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fs.Info{}, putFailed(ctx, temp, err)
+	}
+	if err := f.kernel.syncDir(dir); err != nil {
+		return fs.Info{}, unclear("put", dir, err)
+	}
+	st, err := statx(temp, false)
+	if err != nil {
+		return fs.Info{}, unclear("put", temp, err)
+	}
+	if int64(st.Size) != src.Size() {
+		return fs.Info{}, unclear("put", temp, fmt.Errorf("it has %d bytes after %d were written", st.Size, src.Size()))
+	}
+	return info(temp, st), nil
+}
+
+// putFailed classifies what came after the file was made. Of these errors only
+// a ctx that ended, a full disk and a quota say something about the next try.
+func putFailed(ctx context.Context, temp string, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return ended(ctx, "put", temp)
+	}
+	var source *sourceError
+	if class, _ := classify(err, true); !errors.As(err, &source) && (class == fs.Target || class == fs.Path) {
+		return failed("put", temp, err, true)
+	}
+	return unclear("put", temp, err)
+}
+
+// fill gives dst its mode and content, and syncs it.
+func (f *FileSystem) fill(ctx context.Context, dst *os.File, src fs.Source, mode uint32) error {
+	if err := setMode(dst, mode); err != nil {
+		return err
+	}
+	copied, err := f.kernelCopy(ctx, dst, src)
+	if err != nil {
+		return err
+	}
+	if err := memoryCopy(ctx, dst, src, copied); err != nil {
+		return err
+	}
+	return f.kernel.sync(dst)
+}
+
+// kernelCopy copies as much as the kernel can without memory of ours, maybe
+// nothing, and returns how much that was. What is left is for memoryCopy, which
+// also finds out why the source ended early if it did.
+func (f *FileSystem) kernelCopy(ctx context.Context, dst *os.File, src fs.Source) (int64, error) {
+	holder, ok := src.(interface{ OSFile() *os.File })
+	if !ok || f.o.NoKernelCopy || holder.OSFile() == nil {
+		return 0, nil
+	}
+	in, off := holder.OSFile(), int64(0)
+	for off < src.Size() {
+		if ctx.Err() != nil {
+			return off, context.Cause(ctx)
+		}
+		n, err := f.kernel.copyRange(dst, in, off, int(min(kernelSlice, src.Size()-off)))
+		off += int64(n)
+		switch {
+		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP),
+			errors.Is(err, unix.EINVAL), errors.Is(err, unix.EBADF), errors.Is(err, unix.EPERM):
+			return off, nil // not between these two file systems
+		case err != nil:
+			return off, &os.PathError{Op: "copy_file_range", Path: in.Name(), Err: err}
+		case n == 0:
+			return off, nil
+		}
+	}
+	return off, nil
+}
+
+// memoryCopy copies what is left from off on.
+func memoryCopy(ctx context.Context, dst *os.File, src fs.Source, off int64) error {
+	buf := make([]byte, min(memorySlice, max(src.Size()-off, 0)))
+	for off < src.Size() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, readErr := src.ReadAt(buf[:min(int64(len(buf)), src.Size()-off)], off)
+		if _, err := dst.Write(buf[:n]); err != nil {
+			return err
+		}
+		off += int64(n)
+		switch {
+		case off == src.Size() && (readErr == nil || readErr == io.EOF):
+		case readErr == io.EOF:
+			return &sourceError{off, io.ErrUnexpectedEOF}
+		case readErr != nil:
+			return &sourceError{off, readErr}
+		case n == 0:
+			return &sourceError{off, io.ErrNoProgress}
+		}
+	}
+	return nil
+}
+
+// sourceError is what went wrong with the content and not with the target,
+// which it says nothing about.
+type sourceError struct {
+	off int64
+	err error
+}
+
+func (e *sourceError) Error() string {
+	return fmt.Sprintf("read what is to be written, at byte %d: %v", e.off, e.err)
+}
+func (e *sourceError) Unwrap() error { return e.err }
