@@ -206,6 +206,13 @@ func (j *Journal) NextPart() uint64 {
 	return j.st.nextPart - 1
 }
 
+// NextNumber is the part number that NextPart would take.
+func (j *Journal) NextNumber() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.st.nextPart
+}
+
 // WriterID is the instance's name.
 func (j *Journal) WriterID() string {
 	j.mu.Lock()

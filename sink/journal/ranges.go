@@ -109,3 +109,10 @@ func (c *Coverage) encode(b []byte) []byte {
 	}
 	return putString(b, r.Bytes())
 }
+
+// CoverageOf is the set that Ranges.Bytes encoded.
+func CoverageOf(runs []byte) Coverage {
+	var c Coverage
+	eachRun(runs, c.addRun)
+	return c
+}

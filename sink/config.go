@@ -1,0 +1,72 @@
+package sink
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/assigner"
+	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/rolling"
+	"github.com/out-hdfs/out_hdfs/sink/disk"
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+)
+
+// Config is everything a Sink is built from. It is validated by whoever makes
+// it; zero values are meant as they stand and not as defaults.
+type Config struct {
+	// Disk is the state directory.
+	Disk disk.Disk
+	// StateDir names it in texts.
+	StateDir string
+	Log      *slog.Logger
+	// Owner names this process and instance to whoever finds the state
+	// directory in use.
+	Owner string
+	// WriterID and DefaultWriterID are journal.Options'.
+	WriterID        string
+	DefaultWriterID func(state [16]byte) string
+
+	// Target is where new parts go, as scheme://authority, and Base the
+	// absolute base path there.
+	Target string
+	Base   string
+	// OpenTarget opens a target: today's, or one that a part of an earlier
+	// configuration was rolled for. The Sink closes what it opened.
+	OpenTarget func(ctx context.Context, target string) (fs.FileSystem, error)
+	Put        fs.PutOptions
+
+	// NewAssigner makes an assigner for one goroutine.
+	NewAssigner func() assigner.Assigner
+	Format      codec.Format
+	Letters     Letters
+	Policy      rolling.Policy
+
+	PartPrefix string
+	PartSuffix string
+
+	BucketCheckInterval time.Duration
+	MaxOpenBuckets      int
+	StateLimit          int64 // bytes of journal and staged parts
+	MemoryLimit         int64 // bytes of this instance's buffers
+	SegmentSize         int64 // of the journal; 0 is its default
+	Uploads             int   // at a time
+	Workers             int   // chunks decoded at a time
+	FlushTimeout        time.Duration
+	ExitTimeout         time.Duration
+
+	// ChunkFiles lists the names in a directory of Fluent Bit's chunk files.
+	ChunkFiles func(dir string) ([]string, error)
+}
+
+// Letters says how a record becomes a dead letter.
+type Letters interface {
+	// Bucket is where the letters of a chunk that arrived then go.
+	Bucket(arrival time.Time) string
+	// Suffix is what their parts' names end with.
+	Suffix() string
+	// Append appends one letter to dst. e.Raw is the record's original bytes,
+	// or for a chunk's undecodable rest all that is left of it.
+	Append(dst []byte, b *event.Batch, e *event.Event, reason string) []byte
+}

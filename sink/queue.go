@@ -1,0 +1,130 @@
+package sink
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal"
+)
+
+// item is a chunk to be decoded.
+type item struct {
+	seq     uint64
+	size    int64
+	tag     string    // valid with payload
+	arrival time.Time // valid with payload
+	// payload is nil if the chunk is to be read back from the journal.
+	payload *buffer
+	// only restricts the chunk to these records, which a part that could not be
+	// finished held. nil means every record that is in no rolled part.
+	only *journal.Coverage
+	// alone is set for a chunk that a process died over: it is decoded with no
+	// other beside it.
+	alone bool
+}
+
+// queue holds accepted chunks in their order. It is bounded by state_limit:
+// what it refers to is in the journal.
+type queue struct {
+	notice
+	lock  sync.Mutex
+	items []item
+	busy  map[uint64]int // items taken and not done, by sequence
+	later int            // items that will be pushed again
+}
+
+func (q *queue) push(items ...item) {
+	q.lock.Lock()
+	q.items = append(q.items, items...)
+	q.lock.Unlock()
+	q.change()
+}
+
+// take waits for items and takes up to n. An item that is to be decoded alone
+// is taken by itself, and when nothing is busy.
+func (q *queue) take(ctx context.Context, n int) []item {
+	var out []item
+	q.waitFor(ctx, func() bool {
+		q.lock.Lock()
+		defer q.lock.Unlock()
+		out = q.takeLocked(n)
+		return len(out) > 0
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return out
+}
+
+func (q *queue) takeLocked(n int) []item {
+	if len(q.items) == 0 {
+		return nil
+	}
+	if q.items[0].alone {
+		if len(q.busy) > 0 {
+			return nil
+		}
+		n = 1
+	}
+	k := 0
+	for k < min(n, len(q.items)) && (k == 0 || !q.items[k].alone) {
+		k++
+	}
+	out := append([]item(nil), q.items[:k]...)
+	clear(q.items[:k])
+	if q.items = q.items[k:]; len(q.items) == 0 {
+		q.items = nil
+	}
+	if q.busy == nil {
+		q.busy = map[uint64]int{}
+	}
+	for _, it := range out {
+		q.busy[it.seq]++
+	}
+	return out
+}
+
+// expect announces items that will be pushed later, or with a negative n that
+// they are about to be.
+func (q *queue) expect(n int) {
+	q.lock.Lock()
+	q.later += n
+	q.lock.Unlock()
+}
+
+// finish says that a taken item was applied or given up.
+func (q *queue) finish(seq uint64) {
+	q.lock.Lock()
+	if q.busy[seq]--; q.busy[seq] <= 0 {
+		delete(q.busy, seq)
+	}
+	q.lock.Unlock()
+	q.change()
+}
+
+// inHand are the sequences taken and not done.
+func (q *queue) inHand() []uint64 {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	out := make([]uint64, 0, len(q.busy))
+	for seq := range q.busy {
+		out = append(out, seq)
+	}
+	return out
+}
+
+func (q *queue) idle() bool {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	return len(q.items) == 0 && len(q.busy) == 0 && q.later == 0
+}
+
+func (q *queue) length() int {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	return len(q.items)
+}
+
+// waitIdle waits until every chunk was applied.
+func (q *queue) waitIdle(ctx context.Context) bool { return q.waitFor(ctx, q.idle) }
