@@ -198,7 +198,7 @@ func (e *Encoder) tagJSON(tag string) []byte {
 	return e.tagValue
 }
 
-// keepScratch is how much of its scratch memory an Appender keeps, in members.
+// keepScratch is how much of its scratch memory an Appender keeps, in entries.
 const keepScratch = 16 << 10
 
 // shed gives memory back that only an unusually large map needed.
@@ -208,5 +208,8 @@ func (a *Appender) shed() {
 	}
 	if cap(a.table) > 4*keepScratch {
 		a.table = nil
+	}
+	if cap(a.keyText) > keepScratch {
+		a.keyText = nil
 	}
 }

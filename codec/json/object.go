@@ -81,11 +81,15 @@ func (a *Appender) key(dst, b []byte, i, depth int) (_ []byte, next int, ok bool
 		n, _ := event.Span(b[i:])
 		return appendString(dst, s), i + n, true
 	}
-	var text []byte
-	if text, ok = a.value(nil, b, i, depth+1); !ok {
-		return dst, i, false
+	// A key within this key takes its scratch memory anew.
+	text := a.keyText[:0]
+	a.keyText = nil
+	text, ok = a.value(text, b, i, depth+1)
+	if ok {
+		dst, next = appendString(dst, text), a.last
 	}
-	return appendString(dst, text), a.last, true
+	a.keyText = text
+	return dst, next, ok
 }
 
 // add records the member whose key is dst[start:].

@@ -34,6 +34,7 @@ type Appender struct {
 	members []member     // of all maps that are open, the innermost last
 	table   []int32      // see rebuild
 	seed    maphash.Seed // of the table; the zero value until first needed
+	keyText []byte       // JSON of a key that is no text
 	last    int          // index behind the object that was rendered last
 }
 

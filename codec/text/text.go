@@ -60,8 +60,8 @@ func newEncoder(o Options) *encoder {
 	return &encoder{key: o.Key, lines: json.NewEncoder(o.JSON)}
 }
 
-// Encode appends the events' lines. What JSON rejects is rejected here too,
-// whether or not its field could be read.
+// Encode appends the events' lines. Of malformed events there is no field to
+// write: they are rejected.
 func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 	var rejects []codec.Reject
 	for _, ev := range b.Events {
