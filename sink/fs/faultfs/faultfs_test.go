@@ -1,0 +1,501 @@
+package faultfs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/fstest"
+	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
+)
+
+var options = fs.PutOptions{FileMode: 0o644, DirMode: 0o755}
+
+func TestConformanceWithoutFaults(t *testing.T) {
+	store := memfs.New(memfs.Options{})
+	fstest.Run(t, fstest.Harness{
+		Open: func(testing.TB) fs.FileSystem { return faultfs.New(store.Client(), faultfs.None()) },
+		Dir: func(t testing.TB) string {
+			dir := "/" + t.Name()
+			if err := store.Client().MkdirAll(t.Context(), dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
+		Find: true,
+		Tick: 2 * time.Millisecond,
+	})
+}
+
+// slice is what both drivers read at a time.
+const slice = 1 << 20
+
+// content takes three slices.
+var content = strings.Repeat("0123456789abcdef", 5*slice/2/16)
+
+// TestPut says what a driver leaves behind for each fault at each step.
+func TestPut(t *testing.T) {
+	lost := faultfs.FailAfter(nil)
+	gone := faultfs.FailBefore(fs.Target, nil)
+	for _, row := range []struct {
+		name   string
+		inj    faultfs.Injector
+		size   int // of the source
+		class  fs.Class
+		left   int  // bytes at the path, -1 if nothing is there
+		closed bool // on the target that knows
+	}{
+		{"create before", faultfs.Every(faultfs.On(faultfs.PutCreate), gone), len(content), fs.Target, -1, false},
+		{"create after", faultfs.Every(faultfs.On(faultfs.PutCreate), lost), len(content), fs.Unclear, 0, false},
+		{"create after, empty file", faultfs.Every(faultfs.On(faultfs.PutCreate), lost), 0, fs.Unclear, 0, false},
+		{"first slice before", faultfs.Nth(1, gone), len(content), fs.Target, 0, false},
+		{"first slice after", faultfs.Nth(1, lost), len(content), fs.Unclear, slice, false},
+		{"second slice before", faultfs.Nth(2, gone), len(content), fs.Target, slice, false},
+		{"second slice half", faultfs.Nth(2, faultfs.Half(100, fs.Path, nil)), len(content), fs.Path, slice + 100, false},
+		{"last slice after", faultfs.Nth(3, lost), len(content), fs.Unclear, len(content), false},
+		{"half of more than there is", faultfs.Nth(3, faultfs.Half(1<<30, fs.Unclear, nil)), len(content), fs.Unclear, len(content), false},
+		{"close before", faultfs.Every(faultfs.On(faultfs.PutClose), gone), len(content), fs.Target, len(content), false},
+		{"close before, empty file", faultfs.Every(faultfs.On(faultfs.PutClose), gone), 0, fs.Target, 0, false},
+		{"close after", faultfs.Every(faultfs.On(faultfs.PutClose), lost), len(content), fs.Unclear, len(content), true},
+		{"close after, empty file", faultfs.Every(faultfs.On(faultfs.PutClose), lost), 0, fs.Unclear, 0, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			store, dir := memfs.New(memfs.Options{}), t.TempDir()
+			for _, below := range []struct {
+				fs    fs.FileSystem
+				path  string
+				knows bool
+			}{{store.Client(), "/d/a", true}, {localfs.New(localfs.Options{}), dir + "/d/a", false}} {
+				inj := faultfs.First(row.inj) // counted anew below
+				before := inj.Fired()
+				f := faultfs.New(below.fs, inj)
+				_, err := f.Put(t.Context(), strings.NewReader(content[:row.size]), below.path, options)
+				if err == nil || fs.ClassOf(err) != row.class || !errors.Is(err, faultfs.ErrInjected) {
+					t.Errorf("Put answers %v, want class %v", err, row.class)
+				}
+				if fired := inj.Fired() - before; fired != 1 {
+					t.Errorf("%v fired %d times", inj, fired)
+				}
+				info, err := below.fs.Stat(t.Context(), below.path)
+				if row.left < 0 {
+					if err == nil || fs.ClassOf(err) != fs.Missing {
+						t.Errorf("left is %+v, %v, want nothing", info, err)
+					}
+				} else if err != nil || info.Length != int64(row.left) || below.knows && info.Closed != row.closed {
+					t.Errorf("left is %+v, %v, want %d bytes, closed %v", info, err, row.left, row.closed)
+				}
+			}
+		})
+	}
+}
+
+func TestPutCountsItsSteps(t *testing.T) {
+	for size, want := range map[int][]faultfs.Op{
+		0:            {faultfs.PutCreate, faultfs.PutClose},
+		1:            {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutClose},
+		slice:        {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutClose},
+		slice + 1:    {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutWrite, faultfs.PutClose},
+		len(content): {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutWrite, faultfs.PutWrite, faultfs.PutClose},
+	} {
+		f := faultfs.New(memfs.New(memfs.Options{}).Client(), faultfs.None())
+		if _, err := f.Put(t.Context(), strings.NewReader(content[:size]), "/a", options); err != nil {
+			t.Fatal(err)
+		}
+		var ops []faultfs.Op
+		for _, c := range f.Calls() {
+			ops = append(ops, c.Op)
+		}
+		if !slices.Equal(ops, want) {
+			t.Errorf("%d bytes are %v, want %v", size, ops, want)
+		}
+	}
+}
+
+func TestPutPassesTheDriversOwnError(t *testing.T) {
+	store := memfs.New(memfs.Options{})
+	store.SetQuota("/", 10)
+	f := faultfs.New(store.Client(), faultfs.Every(faultfs.On(faultfs.PutClose), faultfs.FailAfter(nil)))
+	_, err := f.Put(t.Context(), strings.NewReader(content), "/a", options)
+	if err == nil || fs.ClassOf(err) != fs.Path || errors.Is(err, faultfs.ErrInjected) {
+		t.Errorf("Put answers %v", err)
+	}
+}
+
+// acts are one operation each on a store that has a file /d/a, and whether it
+// took effect.
+var acts = []struct {
+	op       faultfs.Op
+	act      func(ctx context.Context, f fs.FileSystem, s *memfs.Store) error
+	happened func(s *memfs.Store) bool // nil if there is no effect to see
+}{
+	{faultfs.Rename, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+		return f.Rename(ctx, "/d/a", "/d/b", options)
+	}, func(s *memfs.Store) bool { return s.Files()[0].Path == "/d/b" }},
+	{faultfs.Remove, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+		return f.Remove(ctx, "/d/a")
+	}, func(s *memfs.Store) bool { return len(s.Files()) == 0 }},
+	{faultfs.MkdirAll, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+		return f.MkdirAll(ctx, "/d/e", 0o755)
+	}, func(s *memfs.Store) bool { _, err := s.Mode("/d/e"); return err == nil }},
+	{faultfs.Stat, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+		_, err := f.Stat(ctx, "/d/a")
+		return err
+	}, nil},
+	{faultfs.Find, func(ctx context.Context, f fs.FileSystem, s *memfs.Store) error {
+		_, err := f.Find(ctx, s.Files()[0].ID)
+		return err
+	}, nil},
+	{faultfs.List, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+		_, err := f.List(ctx, "/d")
+		return err
+	}, nil},
+	{faultfs.Open, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+		r, err := f.Open(ctx, "/d/a")
+		if err != nil {
+			return err
+		}
+		return r.Close()
+	}, nil},
+	{faultfs.SettleBegin, settle, nil},
+	{faultfs.SettleEnd, settle, nil},
+}
+
+func settle(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+	return f.Settle(ctx, "/d", func(context.Context, fs.Viewer) error { return nil })
+}
+
+// stored is a store with one file.
+func stored(t *testing.T) *memfs.Store {
+	t.Helper()
+	s := memfs.New(memfs.Options{})
+	if err := s.Write("/d/a", []byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEveryOperationFailsAsTold(t *testing.T) {
+	errMine := errors.New("mine")
+	for _, row := range []struct {
+		action   faultfs.Action
+		class    fs.Class
+		happens  bool
+		happened bool // after Land
+	}{
+		{faultfs.FailBefore(fs.Target, errMine), fs.Target, false, false},
+		{faultfs.FailBefore(fs.Path, errMine), fs.Path, false, false},
+		{faultfs.FailAfter(errMine), fs.Unclear, true, true},
+		{faultfs.Half(3, fs.Unclear, errMine), fs.Unclear, false, false},
+		{faultfs.Late(errMine), fs.Unclear, false, true},
+	} {
+		for _, a := range acts {
+			t.Run(fmt.Sprint(a.op, " ", row.action), func(t *testing.T) {
+				store := stored(t)
+				inj := faultfs.Every(faultfs.On(a.op), row.action)
+				f := faultfs.New(store.Client(), inj)
+				err := a.act(t.Context(), f, store)
+				if !errors.Is(err, errMine) || fs.ClassOf(err) != row.class || inj.Fired() != 1 {
+					t.Errorf("answer %v, want class %v; fired %d times", err, row.class, inj.Fired())
+				}
+				if a.happened == nil {
+					return
+				}
+				if got := a.happened(store); got != row.happens {
+					t.Errorf("took effect at once: %v, want %v", got, row.happens)
+				}
+				for _, err := range f.Land() {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				if got := a.happened(store); got != row.happened {
+					t.Errorf("took effect in the end: %v, want %v", got, row.happened)
+				}
+			})
+		}
+	}
+}
+
+func TestLateAfterTheCallersContextEnded(t *testing.T) {
+	store := stored(t)
+	f := faultfs.New(store.Client(), faultfs.Nth(0, faultfs.Late(nil)))
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := f.Rename(ctx, "/d/a", "/d/b", options); err == nil {
+		t.Fatal("no error")
+	}
+	cancel()
+	if answers := f.Land(); len(answers) != 1 || answers[0] != nil {
+		t.Errorf("Land answers %v", answers)
+	}
+	if got := store.Files()[0].Path; got != "/d/b" {
+		t.Errorf("the file is at %s", got)
+	}
+	if again := f.Land(); len(again) != 0 {
+		t.Errorf("a second Land answers %v", again)
+	}
+}
+
+func TestHang(t *testing.T) {
+	for _, a := range acts {
+		t.Run(a.op.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, release := stored(t), make(chan struct{})
+				f := faultfs.New(store.Client(), faultfs.Every(faultfs.On(a.op), faultfs.Hang(release)))
+
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				begin := time.Now()
+				if err := a.act(ctx, f, store); !errors.Is(err, context.DeadlineExceeded) || fs.ClassOf(err) != fs.Unclear {
+					t.Errorf("answer %v", err)
+				}
+				if d := time.Since(begin); d != time.Hour {
+					t.Errorf("it hung for %v", d)
+				}
+				if a.happened != nil && a.happened(store) {
+					t.Error("it took effect")
+				}
+
+				answer := make(chan error, 1)
+				go func() { answer <- a.act(t.Context(), f, store) }()
+				synctest.Wait()
+				if len(answer) != 0 {
+					t.Error("it doesn't hang")
+				}
+				close(release)
+				if err := <-answer; err != nil {
+					t.Error(err)
+				}
+				if a.happened != nil && !a.happened(store) {
+					t.Error("it took no effect")
+				}
+			})
+		})
+	}
+}
+
+func TestHangInTheMiddleOfAPut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memfs.New(memfs.Options{})
+		f := faultfs.New(store.Client(), faultfs.Nth(2, faultfs.Hang(nil)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := f.Put(ctx, strings.NewReader(content), "/a", options)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Put answers %v", err)
+		}
+		if files := store.Files(); len(files) != 1 || files[0].Length != slice || files[0].Closed {
+			t.Errorf("left is %+v", files)
+		}
+	})
+}
+
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := faultfs.New(stored(t).Client(), faultfs.Every(faultfs.Match{}, faultfs.Delay(time.Second)))
+		begin := time.Now()
+		if _, err := f.Stat(t.Context(), "/d/a"); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(begin); d != time.Second {
+			t.Errorf("it took %v", d)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := f.Stat(ctx, "/d/a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("answer %v", err)
+		}
+	})
+}
+
+func TestSettleWithALostBracket(t *testing.T) {
+	for op, called := range map[faultfs.Op]bool{faultfs.SettleBegin: false, faultfs.SettleEnd: true} {
+		f := faultfs.New(stored(t).Client(), faultfs.Every(faultfs.On(op), faultfs.FailBefore(fs.Target, nil)))
+		viewed := false
+		err := f.Settle(t.Context(), "/d", func(ctx context.Context, v fs.Viewer) error {
+			viewed = true
+			_, err := v.Stat(ctx, "/d/a")
+			return err
+		})
+		if !errors.Is(err, faultfs.ErrInjected) || viewed != called {
+			t.Errorf("%v: answer %v, view called: %v", op, err, viewed)
+		}
+	}
+}
+
+func TestAViewersAnswersCanFail(t *testing.T) {
+	f := faultfs.New(stored(t).Client(), faultfs.Every(faultfs.On(faultfs.Stat), faultfs.FailBefore(fs.Target, nil)))
+	err := f.Settle(t.Context(), "/d", func(ctx context.Context, v fs.Viewer) error {
+		_, err := v.Stat(ctx, "/d/a")
+		return err
+	})
+	if !errors.Is(err, faultfs.ErrInjected) {
+		t.Errorf("answer %v", err)
+	}
+}
+
+// publish is a commit such as a sink makes.
+func publish(ctx context.Context, f fs.FileSystem) error {
+	if _, err := f.Put(ctx, strings.NewReader(content), "/d/.a", options); err != nil {
+		return err
+	}
+	if _, err := f.Stat(ctx, "/d/.a"); err != nil {
+		return err
+	}
+	return f.Rename(ctx, "/d/.a", "/d/a", options)
+}
+
+func TestForEachReachesEveryOperation(t *testing.T) {
+	counted := faultfs.New(memfs.New(memfs.Options{}).Client(), faultfs.None())
+	if err := publish(t.Context(), counted); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name string
+		make func(n int) faultfs.Injector
+		err  error
+	}{
+		{"before", func(n int) faultfs.Injector { return faultfs.Nth(n, faultfs.FailBefore(fs.Target, nil)) }, faultfs.ErrInjected},
+		{"after", func(n int) faultfs.Injector { return faultfs.Nth(n, faultfs.FailAfter(nil)) }, faultfs.ErrInjected},
+		{"stop", faultfs.StopAfter, faultfs.ErrStopped},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			fired := faultfs.ForEach(row.make, func(n int, inj faultfs.Injector) {
+				err := publish(t.Context(), faultfs.New(memfs.New(memfs.Options{}).Client(), inj))
+				if want := n < counted.Ops(); want != (err != nil) || want && !errors.Is(err, row.err) {
+					t.Errorf("%v: answer %v", inj, err)
+				}
+			})
+			if fired != counted.Ops() {
+				t.Errorf("%d operations fired, want %d", fired, counted.Ops())
+			}
+		})
+	}
+}
+
+// TestStopHasNoEffectAfterwards compares with a run that simply ends there.
+func TestStopHasNoEffectAfterwards(t *testing.T) {
+	lengths := map[string]bool{}
+	faultfs.ForEach(faultfs.StopAfter, func(n int, inj faultfs.Injector) {
+		store := memfs.New(memfs.Options{})
+		f := faultfs.New(store.Client(), inj)
+		err := publish(t.Context(), f)
+		before := store.Files()
+		if err != nil {
+			for _, a := range acts {
+				if err := a.act(t.Context(), f, stored(t)); !errors.Is(err, faultfs.ErrStopped) {
+					t.Errorf("%v after the stop: %v", a.op, err)
+				}
+			}
+		}
+		if now := store.Files(); !reflect.DeepEqual(now, before) {
+			t.Errorf("%v: files were %v, are %v", inj, before, now)
+		}
+		for _, file := range before {
+			lengths[fmt.Sprint(file.Path, file.Length, file.Closed)] = true
+		}
+	})
+	// Empty, 1 slice, 2 slices, all of it but not closed, closed, renamed.
+	if len(lengths) != 6 {
+		t.Errorf("seen were %v", lengths)
+	}
+}
+
+func TestStopWhenStaysStopped(t *testing.T) {
+	dead := false
+	f := faultfs.New(stored(t).Client(), faultfs.StopWhen(func() bool { return dead }))
+	if _, err := f.Stat(t.Context(), "/d/a"); err != nil {
+		t.Error(err)
+	}
+	for _, dead = range []bool{true, false} {
+		if _, err := f.Stat(t.Context(), "/d/a"); !errors.Is(err, faultfs.ErrStopped) {
+			t.Errorf("dead %v: answer %v", dead, err)
+		}
+	}
+}
+
+func TestInjectors(t *testing.T) {
+	gone := faultfs.FailBefore(fs.Target, nil)
+	call := func(n int, op faultfs.Op, path string) faultfs.Call { return faultfs.Call{N: n, Op: op, Path: path} }
+	calls := []faultfs.Call{
+		call(0, faultfs.Stat, "/base/x/a"), call(1, faultfs.Remove, "/base/x/a"), call(2, faultfs.Stat, "/base/y/b"),
+		{N: 3, Op: faultfs.Rename, Path: "/base/x/.a", To: "/base/y/a"}, call(4, faultfs.Stat, "/basement/a"),
+	}
+	off := faultfs.NewSwitch(faultfs.Every(faultfs.Match{}, gone))
+	on := faultfs.NewSwitch(faultfs.Every(faultfs.Match{}, gone))
+	on.Set(true)
+	for _, row := range []struct {
+		inj  faultfs.Injector
+		want []int // which calls don't pass
+	}{
+		{faultfs.None(), nil},
+		{faultfs.Nth(2, gone), []int{2}},
+		{faultfs.Nth(9, gone), nil},
+		{faultfs.Every(faultfs.Match{}, gone), []int{0, 1, 2, 3, 4}},
+		{faultfs.Every(faultfs.On(faultfs.Stat), gone), []int{0, 2, 4}},
+		{faultfs.Every(faultfs.Match{Path: "a"}, gone), []int{0, 1, 3, 4}},
+		{faultfs.Every(faultfs.Match{Path: ".*"}, gone), []int{3}},
+		{faultfs.Every(faultfs.Match{Path: "/base/*/b"}, gone), []int{2}},
+		{faultfs.Every(faultfs.Match{Below: "/base/y"}, gone), []int{2, 3}},
+		{faultfs.Every(faultfs.Match{Below: "/base"}, gone), []int{0, 1, 2, 3}},
+		{faultfs.Every(faultfs.Match{Ops: []faultfs.Op{faultfs.Stat}, Below: "/"}, gone), []int{0, 2, 4}},
+		{faultfs.Times(2, faultfs.On(faultfs.Stat), gone), []int{0, 2}},
+		{faultfs.Script(faultfs.On(faultfs.Stat), faultfs.Pass(), gone), []int{2}},
+		{faultfs.StopAfter(3), []int{3, 4}},
+		{faultfs.First(faultfs.Nth(1, gone), faultfs.Nth(3, gone)), []int{1, 3}},
+		{faultfs.Random(1, 1, faultfs.Match{}, gone), []int{0, 1, 2, 3, 4}},
+		{faultfs.Random(1, 0, faultfs.Match{}, gone), nil},
+		{off, nil},
+		{on, []int{0, 1, 2, 3, 4}},
+	} {
+		t.Run(row.inj.String(), func(t *testing.T) {
+			var got []int
+			for _, c := range calls {
+				if a := row.inj.Decide(c); a != faultfs.Pass() {
+					got = append(got, c.N)
+				}
+			}
+			if !slices.Equal(got, row.want) || row.inj.Fired() != len(row.want) {
+				t.Errorf("fired at %v, says %d times; want %v", got, row.inj.Fired(), row.want)
+			}
+		})
+	}
+}
+
+func TestRandomIsDecidedByItsSeed(t *testing.T) {
+	decisions := func(seed uint64) (d []faultfs.Action) {
+		inj := faultfs.Random(seed, 0.5, faultfs.Match{}, faultfs.FailBefore(fs.Path, nil), faultfs.FailAfter(nil))
+		for n := range 64 {
+			d = append(d, inj.Decide(faultfs.Call{N: n}))
+		}
+		return d
+	}
+	if !slices.Equal(decisions(1), decisions(1)) {
+		t.Error("one seed decides differently")
+	}
+	if slices.Equal(decisions(1), decisions(2)) {
+		t.Error("two seeds decide alike")
+	}
+}
+
+func TestOpsPrintThemselves(t *testing.T) {
+	seen := map[string]bool{}
+	for _, op := range faultfs.AllOps() {
+		seen[op.String()] = true
+	}
+	if len(seen) != len(faultfs.AllOps()) {
+		t.Errorf("names are %v", seen)
+	}
+	c := faultfs.Call{N: 3, Op: faultfs.Rename, Path: "/a", To: "/b"}
+	if c.String() != "#3 rename /a to /b" {
+		t.Error(c)
+	}
+}
