@@ -21,7 +21,7 @@ func cut(names []string, n int) []string {
 	return out
 }
 
-// refusedLetters are letters of DateTimeFormatter that are refused, and why.
+// refusedLetter says why a letter of DateTimeFormatter is refused, "" if it isn't.
 func refusedLetter(c byte) string {
 	switch c {
 	case 'Y', 'w', 'W', 'e', 'c':
@@ -89,8 +89,8 @@ func ParseJava(pattern string) (*Pattern, error) {
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 
-// quoted reads the quoted text that starts at i: ” is a quote, inside and
-// outside.
+// quoted reads the quoted text that starts at i. A doubled quote is a quote, inside
+// quoted text and outside.
 func quoted(pattern string, i int) (text string, next int, ok bool) {
 	i++
 	if i < len(pattern) && pattern[i] == '\'' {
