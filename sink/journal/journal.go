@@ -65,6 +65,9 @@ type Journal struct {
 	spares   map[string]int64 // ready for use, with their size
 	sizes    map[uint64]int64 // of the segments on disk
 	spareErr error            // why the last spare could not be made
+	// spareTries counts the attempts to make one; spareTried tells of each.
+	spareTries int
+	spareTried *sync.Cond // on mu
 
 	// The writer goroutine's own.
 	cur    *segment

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
@@ -60,6 +61,7 @@ func Open(o Options) (*Journal, *Report, error) {
 		inflight: map[originKey]*request{}, spares: map[string]int64{}, sizes: map[uint64]int64{},
 		unread: map[location]bool{},
 	}
+	j.spareTried = sync.NewCond(&j.mu)
 	report, err := j.recover(o)
 	if err != nil {
 		if j.cur != nil {

@@ -19,19 +19,41 @@ func (j *Journal) prepare() {
 		closing, have := j.closing, len(j.spares)
 		j.mu.Unlock()
 		if closing {
+			j.prepared("", ErrClosed)
 			return
 		}
-		if have > 0 {
-			continue
+		if have == 0 {
+			j.prepared(j.makeSpare(j.segmentSize))
 		}
-		name, err := j.makeSpare(j.segmentSize)
-		j.mu.Lock()
-		j.spareErr = err
-		if err == nil {
-			j.spares[name] = j.segmentSize
-		}
-		j.mu.Unlock()
 	}
+}
+
+// prepared notes how an attempt to make a spare ended.
+func (j *Journal) prepared(name string, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.spareErr = err
+	if err == nil {
+		j.spares[name] = j.segmentSize
+	}
+	j.spareTries++
+	j.spareTried.Broadcast()
+}
+
+// awaitSpare waits until there is a spare or one more attempt to make it has
+// failed.
+func (j *Journal) awaitSpare() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	tries := j.spareTries
+	signal(j.prep)
+	for len(j.spares) == 0 && j.spareTries == tries && !errors.Is(j.spareErr, ErrClosed) {
+		j.spareTried.Wait()
+	}
+	if len(j.spares) > 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrNoSpare, j.spareErr)
 }
 
 func (j *Journal) spareName() string {

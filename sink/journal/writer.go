@@ -79,7 +79,7 @@ func (j *Journal) commit(batch []*request) {
 // finish the work in.
 func (j *Journal) refuseChunks(batch []*request) []*request {
 	j.mu.Lock()
-	ready, why := len(j.spares) > 0, j.spareErr
+	ready := len(j.spares) > 0
 	j.mu.Unlock()
 	if ready {
 		return batch
@@ -95,13 +95,11 @@ func (j *Journal) refuseChunks(batch []*request) []*request {
 		if room -= r.size; room >= 0 {
 			return false
 		}
-		signal(j.prep)
-		err := ErrNoSpare
-		if why != nil {
-			err = fmt.Errorf("%w: %w", ErrNoSpare, why)
+		err := j.awaitSpare()
+		if err != nil {
+			j.finish([]*request{r}, err)
 		}
-		j.finish([]*request{r}, err)
-		return true
+		return err != nil
 	})
 }
 

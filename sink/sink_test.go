@@ -1,0 +1,80 @@
+package sink_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func verbose() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func TestEveryRecordIsPublishedOnce(t *testing.T) {
+	for name, cfg := range map[string]func(*sink.Config){
+		"blocks":           nil,
+		"streaming format": func(c *sink.Config) { c.Format = streaming{c.Format} },
+		"no memory":        func(c *sink.Config) { c.MemoryLimit = 0 },
+		"one bucket open":  func(c *sink.Config) { c.MaxOpenBuckets = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				if testing.Verbose() {
+					w.log = verbose()
+				}
+				w.cfg = cfg
+				s := w.open()
+				for i := range 40 {
+					if !w.deliver(s, i, 1) {
+						t.Fatalf("chunk %d refused", i)
+					}
+					if i%4 == 1 {
+						w.deliver(s, i-1, 1)
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				for _, f := range w.check() {
+					t.Error(f)
+				}
+				if len(w.store.Finished()) < 10 {
+					t.Errorf("%d finished files", len(w.store.Finished()))
+				}
+			})
+		})
+	}
+}
+
+func TestTimersRollWithoutTraffic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.Policy = bySize{1 << 30} }
+		s := w.open()
+		defer s.Close()
+		w.deliver(s, 1, 1)
+		synctest.Wait()
+		if n := len(w.store.Finished()); n != 0 {
+			t.Fatalf("%d files before the time", n)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if n := len(w.store.Finished()); n != 3 {
+			t.Fatalf("%d files after the time", n)
+		}
+		st := s.Status(context.Background())
+		if st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
