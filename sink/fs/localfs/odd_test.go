@@ -109,7 +109,7 @@ func TestReadsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// TestFull writes to a device that is always full, the one target of which
+// TestClassifiesAFullDisk writes to a device that is always full, the one target of which
 // every Linux has one.
 func TestClassifiesAFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
