@@ -58,6 +58,8 @@ func span(b []byte, i int) (end, boxes int, why broken) {
 		c := b[i]
 		i++
 		switch {
+		case c&0xe0 == 0xa0: // first, since most of a record is short strings
+			i += int(c & 0x1f)
 		case c < 0x80 || c >= 0xe0:
 		case c < 0x90:
 			need += 2 * int(c&0x0f)
@@ -65,8 +67,8 @@ func span(b []byte, i int) (end, boxes int, why broken) {
 		case c < 0xa0:
 			need += int(c & 0x0f)
 			boxes++
-		case c < 0xc0:
-			i += int(c & 0x1f)
+		case c == 0xd9 && i < len(b):
+			i += 1 + int(b[i])
 		default:
 			l := leads[c-0xc0]
 			n, ok := count(b, i, l.field)

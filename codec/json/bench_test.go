@@ -1,7 +1,6 @@
 package json_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
@@ -47,7 +46,7 @@ func BenchmarkStrings(b *testing.B) {
 		"quotes":      `{"level":"info","msg":"a \"quoted\" line","path":"C:\\temp"}`,
 	}
 	for name, s := range texts {
-		b.Run(fmt.Sprintf("%s", name), func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			var dst []byte
 			b.SetBytes(int64(len(s)))
 			b.ReportAllocs()

@@ -55,7 +55,7 @@ type Encoder struct {
 	appender Appender
 	date     dateWriter
 
-	dateKey, tagKey, metaKey, groupKey []byte // as JSON, nil if off
+	dateKey, tagKey, metaKey, groupKey renderedKey
 
 	tag      string // whose JSON tagValue is
 	tagValue []byte
@@ -65,19 +65,25 @@ type Encoder struct {
 func NewEncoder(o Options) *Encoder {
 	return &Encoder{
 		date:     dateWriter{format: o.DateFormat},
-		dateKey:  keyJSON(o.DateKey),
-		tagKey:   keyJSON(o.TagKey),
-		metaKey:  keyJSON(o.MetadataKey),
-		groupKey: keyJSON(o.GroupKey),
+		dateKey:  render(o.DateKey),
+		tagKey:   render(o.TagKey),
+		metaKey:  render(o.MetadataKey),
+		groupKey: render(o.GroupKey),
 		tagValue: []byte(`""`),
 	}
 }
 
-func keyJSON(key string) []byte {
-	if key == "" {
-		return nil
+// renderedKey is a key as appendKey writes it, and nothing if it is off.
+type renderedKey struct {
+	json []byte
+	hash uint32
+}
+
+func render(key string) (k renderedKey) {
+	if key != "" {
+		k.json, k.hash = appendKey(nil, []byte(key))
 	}
-	return appendString(nil, []byte(key))
+	return k
 }
 
 // perLine is a guess at what a line needs beyond its event's msgpack size. It
@@ -128,21 +134,20 @@ const unsound = "the record is cut short or nested too deep"
 
 func (e *Encoder) line(dst []byte, ev *event.Event, tag string) ([]byte, bool) {
 	a := &e.appender
-	o := object{base: len(a.members), table: -1}
-	dst = append(dst, '{')
-	if e.dateKey != nil {
+	o := object{base: len(a.members), start: len(dst), table: -1}
+	if e.dateKey.json != nil {
 		dst = a.field(&o, dst, e.dateKey)
 		dst = e.date.append(dst, ev.Time)
 	}
-	if e.tagKey != nil {
+	if e.tagKey.json != nil {
 		dst = a.field(&o, dst, e.tagKey)
 		dst = append(dst, e.tagJSON(tag)...)
 	}
 	ok := true
-	if e.metaKey != nil {
+	if e.metaKey.json != nil {
 		dst, ok = a.mapField(&o, dst, e.metaKey, ev.Meta)
 	}
-	if ok && e.groupKey != nil && ev.Group != nil {
+	if ok && e.groupKey.json != nil && ev.Group != nil {
 		dst, ok = a.mapField(&o, dst, e.groupKey, ev.Group.Body)
 	}
 	n, first := mapHeader(ev.Body)
@@ -150,23 +155,19 @@ func (e *Encoder) line(dst []byte, ev *event.Event, tag string) ([]byte, bool) {
 	if ok {
 		dst, ok = a.pairs(&o, dst, ev.Body, first, n, 0)
 	}
-	dst = a.closeObject(&o, dst)
-	return append(dst, '}'), ok
+	return a.closeObject(&o, dst), ok
 }
 
-// field begins a member whose key is given as JSON.
-func (a *Appender) field(o *object, dst, key []byte) []byte {
-	if len(a.members) > o.base {
-		dst = append(dst, ',')
-	}
-	start := len(dst)
-	dst = append(dst, key...)
-	a.add(o, dst, start)
-	return append(dst, ':')
+// field begins a member whose key was rendered before.
+func (a *Appender) field(o *object, dst []byte, key renderedKey) []byte {
+	start := len(dst) + 1
+	dst = append(dst, key.json...)
+	a.add(o, dst, member{key: start, end: len(dst) - 1, hash: key.hash})
+	return dst
 }
 
 // mapField adds a member unless the map has no pairs.
-func (a *Appender) mapField(o *object, dst, key, raw []byte) ([]byte, bool) {
+func (a *Appender) mapField(o *object, dst []byte, key renderedKey, raw []byte) ([]byte, bool) {
 	if n, _ := mapHeader(raw); n == 0 {
 		return dst, true
 	}

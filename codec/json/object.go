@@ -1,9 +1,8 @@
 package json
 
 import (
-	"encoding/binary"
 	"hash/maphash"
-	"math/bits"
+	"slices"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
 )
@@ -24,6 +23,7 @@ type member struct {
 // maps, and only a key whose bit is taken is compared with those before it.
 type object struct {
 	base   int
+	start  int // where its opening brace goes
 	filter [4]uint64
 	table  int // where this object's part of a.table begins, -1 for none yet
 	dead   bool
@@ -37,25 +37,28 @@ func (a *Appender) object(dst, b []byte, i, n, depth int) ([]byte, bool) {
 	if depth >= event.MaxDepth {
 		return dst, false
 	}
-	o := object{base: len(a.members), table: -1}
-	dst = append(dst, '{')
+	o := object{base: len(a.members), start: len(dst), table: -1}
 	dst, ok := a.pairs(&o, dst, b, i, n, depth)
-	dst = a.closeObject(&o, dst)
-	return append(dst, '}'), ok
+	return a.closeObject(&o, dst), ok
 }
 
-// pairs renders n pairs from b[i] on as further members of o.
+// pairs renders n pairs from b[i] on as further members of o, each with a comma
+// before it; closeObject makes the first a brace.
 func (a *Appender) pairs(o *object, dst, b []byte, i, n, depth int) (_ []byte, ok bool) {
 	for ; n > 0; n-- {
-		if len(a.members) > o.base {
-			dst = append(dst, ',')
-		}
-		start := len(dst)
-		if dst, i, ok = a.key(dst, b, i, depth); !ok {
+		start := len(dst) + 1
+		var hash uint32
+		if i < len(b) && b[i]&0xe0 == 0xa0 {
+			end := i + 1 + int(b[i]&0x1f)
+			if end > len(b) {
+				return dst, false
+			}
+			dst, hash = appendKey(dst, b[i+1:end])
+			i = end
+		} else if dst, hash, i, ok = a.key(dst, b, i, depth); !ok {
 			return dst, false
 		}
-		a.add(o, dst, start)
-		dst = append(dst, ':')
+		a.add(o, dst, member{key: start, end: len(dst) - 1, hash: hash})
 		if dst, ok = a.value(dst, b, i, depth+1); !ok {
 			return dst, false
 		}
@@ -65,45 +68,37 @@ func (a *Appender) pairs(o *object, dst, b []byte, i, n, depth int) (_ []byte, o
 	return dst, true
 }
 
-// key renders the key at b[i] and returns the index behind it.
-func (a *Appender) key(dst, b []byte, i, depth int) (_ []byte, next int, ok bool) {
-	if i < len(b) && b[i]&0xe0 == 0xa0 {
-		next = i + 1 + int(b[i]&0x1f)
-		if next > len(b) {
-			return dst, i, false
-		}
-		return appendString(dst, b[i+1:next]), next, true
-	}
+// key renders a key that isn't a short string, at b[i], and returns the index
+// behind it.
+func (a *Appender) key(dst, b []byte, i, depth int) (_ []byte, hash uint32, next int, ok bool) {
 	if i >= len(b) {
-		return dst, i, false
+		return dst, 0, i, false
 	}
 	if s, ok := event.Text(b[i:]); ok {
 		n, _ := event.Span(b[i:])
-		return appendString(dst, s), i + n, true
+		dst, hash = appendKey(dst, s)
+		return dst, hash, i + n, true
 	}
 	// A key within this key takes its scratch memory anew.
 	text := a.keyText[:0]
 	a.keyText = nil
 	text, ok = a.value(text, b, i, depth+1)
 	if ok {
-		dst, next = appendString(dst, text), a.last
+		dst, hash = appendKey(dst, text)
 	}
 	a.keyText = text
-	return dst, next, ok
+	return dst, hash, a.last, ok
 }
 
-// add records the member whose key is dst[start:].
-func (a *Appender) add(o *object, dst []byte, start int) {
-	m := member{key: start, end: len(dst)}
-	key := dst[start:]
+// add records a member whose key has just been written to the end of dst.
+func (a *Appender) add(o *object, dst []byte, m member) {
 	if o.table >= 0 {
 		a.addToTable(o, dst, m)
 		return
 	}
-	m.hash = quickHash(key)
 	word, bit := m.hash>>30, uint64(1)<<(m.hash>>24&63)
 	if o.filter[word]&bit != 0 {
-		a.bury(o, dst, key, m.hash)
+		a.bury(o, dst, m)
 	}
 	o.filter[word] |= bit
 	a.members = append(a.members, m)
@@ -112,31 +107,16 @@ func (a *Appender) add(o *object, dst []byte, start int) {
 	}
 }
 
-// bury marks the member before with the same key as dead.
-func (a *Appender) bury(o *object, dst, key []byte, hash uint32) {
+// bury marks the earlier member with m's key as dead.
+func (a *Appender) bury(o *object, dst []byte, m member) {
+	key := dst[m.key:m.end]
 	for k := o.base; k < len(a.members); k++ {
-		m := &a.members[k]
-		if m.hash == hash && !m.dead && string(dst[m.key:m.end]) == string(key) {
-			m.dead, o.dead = true, true
+		p := &a.members[k]
+		if p.hash == m.hash && !p.dead && string(dst[p.key:p.end]) == string(key) {
+			p.dead, o.dead = true, true
 			return
 		}
 	}
-}
-
-// quickHash mixes length and the first and last eight bytes of a rendered key,
-// which holds two quotes at least.
-func quickHash(key []byte) uint32 {
-	var x uint64
-	switch n := len(key); {
-	case n >= 8:
-		x = binary.LittleEndian.Uint64(key) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(key[n-8:]), 23)
-	case n >= 4:
-		x = uint64(binary.LittleEndian.Uint32(key)) | uint64(binary.LittleEndian.Uint32(key[n-4:]))<<32
-	default:
-		x = uint64(key[n>>1])
-	}
-	x = (x ^ uint64(len(key))) * 0x9e3779b97f4a7c15
-	return uint32(x>>32) ^ uint32(x)>>7
 }
 
 // rebuild gives o a hash table of the given size, a power of two, in the part
@@ -151,8 +131,9 @@ func (a *Appender) rebuild(o *object, dst []byte, size int) {
 	if o.table < 0 {
 		o.table = len(a.table)
 	}
-	a.table = append(a.table[:o.table], make([]int32, size)...)
+	a.table = slices.Grow(a.table[:o.table], size)[:o.table+size]
 	slots := a.table[o.table:]
+	clear(slots)
 	for k := o.base; k < len(a.members); k++ {
 		m := &a.members[k]
 		if m.dead {
@@ -186,26 +167,21 @@ func (a *Appender) addToTable(o *object, dst []byte, m member) {
 	a.members = append(a.members, m)
 }
 
-// closeObject removes the dead members from the end of dst, in one pass, and
-// gives o's scratch memory back.
+// closeObject ends o, whose members are the end of dst, and gives its scratch
+// memory back. Dead members are removed in one pass.
 func (a *Appender) closeObject(o *object, dst []byte) []byte {
 	members := a.members[o.base:]
 	if o.dead {
-		to := members[0].key
-		first := to
+		to := o.start
 		for k, m := range members {
 			if m.dead {
 				continue
 			}
 			end := len(dst)
 			if k+1 < len(members) {
-				end = members[k+1].key - 1 // without the comma
+				end = members[k+1].key - 1
 			}
-			if to > first {
-				dst[to] = ','
-				to++
-			}
-			to += copy(dst[to:], dst[m.key:end])
+			to += copy(dst[to:], dst[m.key-1:end]) // with its comma
 		}
 		dst = dst[:to]
 	}
@@ -213,5 +189,9 @@ func (a *Appender) closeObject(o *object, dst []byte) []byte {
 	if o.table >= 0 {
 		a.table = a.table[:o.table]
 	}
-	return dst
+	if len(dst) == o.start {
+		return append(dst, '{', '}')
+	}
+	dst[o.start] = '{'
+	return append(dst, '}')
 }

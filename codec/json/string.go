@@ -76,13 +76,48 @@ func copyShort(out, s []byte) bool {
 		binary.LittleEndian.PutUint32(out[n-4:], hi)
 		return plain(uint64(lo) | uint64(hi)<<32)
 	}
-	for i, c := range s {
-		if c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
-			return false
-		}
-		out[i] = c
+	if n == 0 {
+		return true
 	}
-	return true
+	first, middle, last := s[0], s[n>>1], s[n-1]
+	out[0], out[n>>1], out[n-1] = first, middle, last
+	return plain(0x2020202020<<24 | uint64(first) | uint64(middle)<<8 | uint64(last)<<16)
+}
+
+// appendKey appends a comma, s as a JSON string and a colon, and returns the
+// key's hash; equal keys have equal hashes.
+func appendKey(dst, s []byte) (_ []byte, hash uint32) {
+	from, n := len(dst), len(s)
+	if cap(dst)-from < n+4 {
+		dst = slices.Grow(dst, n+4)
+	}
+	dst = dst[:from+n+4]
+	out := dst[from+2:]
+	dst[from], dst[from+1] = ',', '"'
+	if !copyPlain(out, s) {
+		dst = appendEscaped(dst[:from+2], s)
+		return append(dst, '"', ':'), quickHash(dst[from+2:])
+	}
+	out[n], out[n+1] = '"', ':'
+	// What was just copied is read from s: reading it back from dst would wait
+	// for the stores.
+	return dst, quickHash(s)
+}
+
+// quickHash mixes the length of a key's text, without the quotes, with its
+// first and last eight bytes.
+func quickHash(key []byte) uint32 {
+	var x uint64
+	switch n := len(key); {
+	case n >= 8:
+		x = binary.LittleEndian.Uint64(key) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(key[n-8:]), 23)
+	case n >= 4:
+		x = uint64(binary.LittleEndian.Uint32(key)) | uint64(binary.LittleEndian.Uint32(key[n-4:]))<<32
+	case n > 0:
+		x = uint64(key[0]) | uint64(key[n>>1])<<8 | uint64(key[n-1])<<16
+	}
+	x = (x ^ uint64(len(key))) * 0x9e3779b97f4a7c15
+	return uint32(x>>32) ^ uint32(x)>>7
 }
 
 // appendEscaped copies runs between bytes to escape. Such a byte is ASCII and
@@ -146,31 +181,36 @@ func appendEscape(dst []byte, c byte) []byte {
 }
 
 // valid is utf8.Valid with a short way for the three-byte sequences that
-// Chinese, Japanese and Korean text consists of.
+// Chinese, Japanese and Korean text consists of, and one for two bytes.
 func valid(s []byte) bool {
-	for len(s) >= 4 {
-		if len(s) >= 8 && binary.LittleEndian.Uint64(s)&highs == 0 {
-			s = s[8:]
-			continue
-		}
-		w := binary.LittleEndian.Uint32(s)
+	i := 0
+	for i+8 <= len(s) {
+		w := binary.LittleEndian.Uint64(s[i:])
 		switch {
+		case w&highs == 0:
+			i += 8
+		case w&0xc0c0f0c0c0f0 == 0x8080e08080e0 && (anyTail>>(w&15))&(anyTail>>(w>>24&15))&1 != 0:
+			i += 6
+		case w&0xc0c0f0 == 0x8080e0 && anyTail>>(w&15)&1 != 0:
+			i += 3
 		case w&0x80 == 0:
-			s = s[1:]
-		case w&0xc0c0f0 == 0x8080e0 && w&0x200f != 0 && w&0x200f != 0x200d:
-			// Lead e0 needs a second byte from a0 on (no overlong form), ed one
-			// below (no surrogate): both hang on bit 5 of the second byte.
-			s = s[3:]
+			i++
+		case w&0xc0e0 == 0x80c0 && w&0x1e != 0: // c0 and c1 are overlong
+			i += 2
 		default:
-			r, n := utf8.DecodeRune(s)
+			r, n := utf8.DecodeRune(s[i:])
 			if r == utf8.RuneError && n == 1 {
 				return false
 			}
-			s = s[n:]
+			i += n
 		}
 	}
-	return utf8.Valid(s)
+	return utf8.Valid(s[i:])
 }
+
+// anyTail has a bit for each low half of a lead byte e0 to ef after which any
+// two continuation bytes may follow: not e0 (overlong) nor ed (surrogates).
+const anyTail = 0xdffe
 
 func appendRepaired(dst, s []byte) []byte {
 	for len(s) > 0 {

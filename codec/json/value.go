@@ -72,7 +72,12 @@ func (a *Appender) value(dst, b []byte, i, depth int) (_ []byte, ok bool) {
 	case c < 0xa0:
 		return a.array(dst, b, i, int(c&0x0f), depth)
 	case c < 0xc0:
-		return a.text(dst, b, i, int(c&0x1f))
+		n := int(c & 0x1f)
+		if n > len(b)-i {
+			return dst, false
+		}
+		a.last = i + n
+		return appendString(dst, b[i:i+n]), true
 	case c >= 0xe0:
 		a.last = i
 		return strconv.AppendInt(dst, int64(int8(c)), 10), true
