@@ -38,17 +38,19 @@ func openSink(lookup func(key string) string, log *slog.Logger) (output, error) 
 	}
 	log.Debug("opened", "path", file.Name())
 	answers := strings.Split(lookup("answer"), ",")
-	return &scripted{file: file, answers: answers}, nil
+	return &scripted{file: file, log: log, answers: answers}, nil
 }
 
 type scripted struct {
 	file    *os.File
+	log     *slog.Logger
 	answers []string
 	next    atomic.Int64
 }
 
 func (s *scripted) flush(f flush) answer {
 	fmt.Fprintf(s.file, "flush tag=%s size=%d file=%q engine=%v\n", f.tag, len(f.data), f.file.Path(), f.onEngineThread)
+	s.log.Debug("flush", "tag", f.tag)
 	for {
 		word := s.answers[(s.next.Add(1)-1)%int64(len(s.answers))]
 		switch word {
