@@ -117,3 +117,12 @@ func checkResolution(j *journal.Journal, r journal.Resolved) error {
 	}
 	return nil
 }
+
+// ResolveStopped does what Resolve does, on the journal of a sink that doesn't
+// run. The next start acts on it.
+func ResolveStopped(j *journal.Journal, r journal.Resolved) error {
+	if err := checkResolution(j, r); err != nil {
+		return err
+	}
+	return j.Append(r)
+}

@@ -33,6 +33,9 @@ type Options struct {
 	SegmentSize int64
 	// Adopt accepts a state directory that was moved or restored.
 	Adopt bool
+	// Tool is set by operators' tools, which decode nothing: what the last
+	// process was decoding when it died isn't counted as a death.
+	Tool bool
 }
 
 // ErrClosed is the error of an append to a closed journal.
@@ -441,16 +444,12 @@ func (j *Journal) Close() error {
 	j.mu.Lock()
 	if j.closing {
 		j.mu.Unlock()
-		return ErrClosed
+		return nil
 	}
 	j.closing = true
 	j.mu.Unlock()
 	signal(j.wake)
 	signal(j.prep)
 	j.done.Wait()
-	var err error
-	if j.cur != nil {
-		err = j.cur.file.Close()
-	}
-	return errors.Join(err, j.lock.Close())
+	return errors.Join(j.cur.file.Close(), j.lock.Close())
 }

@@ -34,6 +34,8 @@ type Report struct {
 	// Damage describes what could not be read, an entry each. What was readable
 	// around it counts.
 	Damage []string
+
+	inspect bool // nothing may be written
 }
 
 // found is a segment on the disk.
@@ -55,13 +57,8 @@ func Open(o Options) (*Journal, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &Journal{
-		disk: o.Disk, log: o.Log, segmentSize: o.SegmentSize, lock: lock, opened: time.Now(),
-		wake: make(chan struct{}, 1), prep: make(chan struct{}, 1),
-		inflight: map[originKey]*request{}, spares: map[string]int64{}, sizes: map[uint64]int64{},
-		unread: map[location]bool{},
-	}
-	j.spareTried = sync.NewCond(&j.mu)
+	j := newJournal(o)
+	j.lock = lock
 	report, err := j.recover(o)
 	if err != nil {
 		if j.cur != nil {
@@ -74,6 +71,35 @@ func Open(o Options) (*Journal, *Report, error) {
 	go j.prepare()
 	signal(j.prep)
 	return j, report, nil
+}
+
+func newJournal(o Options) *Journal {
+	j := &Journal{
+		disk: o.Disk, log: o.Log, segmentSize: o.SegmentSize, opened: time.Now(),
+		wake: make(chan struct{}, 1), prep: make(chan struct{}, 1),
+		inflight: map[originKey]*request{}, spares: map[string]int64{}, sizes: map[uint64]int64{},
+		unread: map[location]bool{},
+	}
+	j.spareTried = sync.NewCond(&j.mu)
+	return j
+}
+
+// Inspect reads the state without taking the lock and without writing
+// anything, for a look at it: nothing can be appended, and Close does nothing.
+// A process that has the directory may change it meanwhile; the answer is then
+// as old as the call, or an error.
+func Inspect(o Options) (*Journal, *Report, error) {
+	j := newJournal(o)
+	j.closing = true
+	segments, _, err := j.list()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(segments) == 0 {
+		return nil, nil, fmt.Errorf("no journal: %w", fs.ErrNotExist)
+	}
+	report := &Report{inspect: true}
+	return j, report, j.load(segments, report)
 }
 
 func (j *Journal) recover(o Options) (*Report, error) {
@@ -94,7 +120,9 @@ func (j *Journal) recover(o Options) (*Report, error) {
 	if err := j.checkLive(report); err != nil {
 		return nil, err
 	}
-	j.st.beginProcess()
+	if !o.Tool {
+		j.st.beginProcess()
+	}
 	j.baseRunning = j.st.running
 	for _, name := range spares {
 		j.discard(name)
@@ -277,6 +305,9 @@ func (j *Journal) loadFrames(id uint64, report *Report) error {
 // setAside keeps a copy of a damaged segment for whoever wants to look at it.
 // The segment itself stays until nothing in it is live.
 func (j *Journal) setAside(id uint64, report *Report) {
+	if report.inspect {
+		return
+	}
 	if err := j.copySegment(id); err != nil {
 		report.damage("%s could not be copied to %s: %v", segmentName(id), damagedDir, err)
 	}
