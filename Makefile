@@ -1,0 +1,78 @@
+# make        build/out_hdfs.so, the plugin, and build/out-hdfs, its command
+# make test   everything that can be checked on one machine
+# make demo   a few thousand log events into hourly files, shown step by step
+# make bench  the benchmarks
+# make clean
+
+GO        ?= go
+FUZZTIME  ?= 5s
+BENCHTIME ?= 1s
+TIMEOUT   ?= 20m
+
+.DELETE_ON_ERROR:
+.PHONY: all test format vet lint reference unit process fuzz demo bench clean FORCE
+
+all: build/out_hdfs.so build/out-hdfs
+
+# Go knows best what is up to date.
+build/out_hdfs.so: FORCE
+	@echo "  GO    $@"
+	@CGO_ENABLED=1 $(GO) build -trimpath -buildmode=c-shared -o $@ .
+
+build/out-hdfs: FORCE
+	@echo "  GO    $@"
+	@CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/out-hdfs
+
+build/host: $(wildcard tests/host/csrc/*.c tests/host/csrc/*.h)
+	@echo "  CC    $@"
+	@mkdir -p build
+	@cc -std=gnu11 -Wall -Wextra -Werror -O1 -g -rdynamic -o $@ tests/host/csrc/*.c -lpthread -ldl
+
+test: format vet lint reference all unit process fuzz
+	@echo "  OK    all tests passed"
+
+format:
+	@echo "  FMT"
+	@files=$$(gofmt -l .) && test -z "$$files" || { echo "gofmt these: $$files" >&2; exit 1; }
+
+vet:
+	@echo "  VET"
+	@$(GO) vet ./...
+	@$(GO) vet -tags bordertest .
+
+lint:
+	@echo "  LINT"
+	@$(GO) tool staticcheck ./...
+	@$(GO) tool staticcheck -tags bordertest .
+
+reference:
+	@echo "  DOCS  the option reference is current"
+	@$(GO) run ./conf/reference -check
+
+# What runs inside one process, with the race detector.
+unit:
+	@echo "  TEST  packages"
+	@$(GO) test -race -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /tests/)
+
+# What runs the plugin in processes of its own, where the detector sees nothing.
+process:
+	@echo "  TEST  processes"
+	@$(GO) test -timeout $(TIMEOUT) ./tests/...
+
+# Each fuzz target for a moment, on what it has found before and beyond.
+fuzz:
+	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+	    echo "  FUZZ  $$(dirname $$file) $$target"; \
+	    log=$$($(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$(dirname $$file) 2>&1) || { echo "$$log" >&2; exit 1; }; \
+	  done; \
+	done
+
+demo: all build/host
+	@tests/demo/demo.sh
+
+bench:
+	@$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+clean:
+	@rm -rf build
