@@ -3,34 +3,38 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 
+	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink"
 )
 
+// fileSystems are shared by the instances of this process, so that outputs to
+// one cluster share its clients and limits.
+var fileSystems = conf.NewRegistry()
+
 // openSink opens the sink that the instance's properties describe.
 func openSink(lookup func(key string) string, log *slog.Logger) (output, error) {
-	s, err := openConfigured(lookup, log)
+	i, err := conf.Open(lookup, conf.System{
+		Log: log, Registry: fileSystems, Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles,
+		Owner: fmt.Sprintf("Fluent Bit, pid %d", os.Getpid()),
+	})
 	if err != nil {
 		return nil, err
 	}
-	return sinkOutput{s}, nil
+	return sinkOutput{i}, nil
 }
 
-// openConfigured is where conf.Open belongs.
-func openConfigured(func(key string) string, *slog.Logger) (*sink.Sink, error) {
-	return nil, errors.New("no sink is built in")
-}
-
-// sinkOutput is a sink as an output.
-type sinkOutput struct{ sink *sink.Sink }
+// sinkOutput is a sink as an output of Fluent Bit.
+type sinkOutput struct{ *conf.Instance }
 
 func (o sinkOutput) flush(f flush) answer {
-	if o.sink.Flush(f.tag, f.data, f.file, sink.FlushOptions{NoWait: f.onEngineThread}) != sink.OK {
-		return retry
+	if o.Flush(f.tag, f.data, f.file, sink.FlushOptions{NoWait: f.onEngineThread}) == sink.OK {
+		return ok
 	}
-	return ok
+	return retry
 }
 
-func (o sinkOutput) close() error { return o.sink.Close() }
+func (o sinkOutput) close() error { return o.Close() }

@@ -60,6 +60,10 @@ type Config struct {
 	ChunkFiles func(dir string) ([]string, error)
 }
 
+// LettersDir is the dead letters' directory below the base path. Its name begins
+// with an underscore, so readers of the data skip it.
+const LettersDir = "_dead_letters"
+
 // Letters says how a record becomes a dead letter.
 type Letters interface {
 	// Bucket is where the letters of a chunk that arrived then go.

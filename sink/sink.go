@@ -137,6 +137,18 @@ func (s *Sink) Flush(tag string, data []byte, file chunkfile.File, o FlushOption
 	return OK
 }
 
+// WriterID is the instance's name in its parts' names.
+func (s *Sink) WriterID() string { return s.journal.WriterID() }
+
+// Drain publishes everything that was accepted so far, and rolls what is in
+// progress for that. It returns the end of ctx if that came first.
+func (s *Sink) Drain(ctx context.Context) error {
+	if !s.drain(ctx) {
+		return fmt.Errorf("drain: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
 // Close stops the sink: within exit_timeout it publishes all it can, and the
 // next start goes on with the rest. When it returns, no operation on the state
 // directory or the target begins any more, and the lock is released.

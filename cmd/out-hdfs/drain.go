@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/out-hdfs/out_hdfs/conf"
+	"github.com/out-hdfs/out_hdfs/sink"
+)
+
+func drainCommand(stateDir *string) *cobra.Command {
+	var (
+		set     []string
+		timeout time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "drain",
+		Short: "Publish what a state directory holds when its output is gone",
+		Long: "Publish everything a state directory holds, as the agent would: rolled parts go\n" +
+			"where they were meant to, all other records where the options say. Those are the\n" +
+			"ones of the agent's last start, changed by -o KEY=VALUE. No agent may have the\n" +
+			"directory. Interrupted or out of time it can be run again.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			values, err := drainOptions(*stateDir, set)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			return drain(ctx, cmd.OutOrStdout(), values)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&set, "option", "o", nil, "an option of the output, as KEY=VALUE; may be repeated")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "give up after this long")
+	return cmd
+}
+
+// drainOptions are the remembered options with the given ones over them.
+func drainOptions(stateDir string, set []string) (map[string]string, error) {
+	if _, err := options(stateDir); err != nil {
+		return nil, err
+	}
+	values, err := conf.Remembered(stateDir)
+	if err != nil {
+		return nil, err
+	}
+	if values == nil {
+		values = map[string]string{}
+	}
+	for _, s := range set {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, fmt.Errorf("-o %q isn't KEY=VALUE", s)
+		}
+		values[strings.ToLower(key)] = value
+	}
+	values[conf.KeyStateDir] = stateDir
+	// What is left when Close gives up is tried again until the time is over.
+	values[conf.KeyExitTimeout] = "5s"
+	return values, nil
+}
+
+func drain(ctx context.Context, out io.Writer, values map[string]string) error {
+	sys := conf.System{
+		Log: logger(), Registry: conf.NewRegistry(), Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles,
+		Owner: fmt.Sprintf("out-hdfs drain, pid %d", os.Getpid()),
+	}
+	s, err := conf.Open(conf.Map(values), sys)
+	if err != nil {
+		return err
+	}
+	before := s.Status(ctx).Finished
+	drainErr := s.Drain(ctx)
+	st := s.Status(context.Background())
+	err = s.Close()
+	fmt.Fprintf(out, "published %d parts with %d records\n",
+		st.Finished.Parts-before.Parts, st.Finished.Records-before.Records)
+	return errors.Join(drainErr, err, leftBehind(st))
+}
+
+// leftBehind says what drain could not finish.
+func leftBehind(st sink.Status) error {
+	held, pending := len(st.HeldChunks), 0
+	for _, p := range st.Parts {
+		if p.State == "held" {
+			held++
+		} else {
+			pending++
+		}
+	}
+	if held == 0 && pending == 0 && st.UnfinishedChunks == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s still holds %d chunks and %d parts, %d of all are held; see `out-hdfs status --state-dir %s`",
+		st.StateDir, st.UnfinishedChunks, pending+held, held, st.StateDir)
+}
