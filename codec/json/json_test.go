@@ -93,6 +93,7 @@ func TestValues(t *testing.T) {
 		{"bin key is text", Map{[]byte("level"), 1}, `{"level":1}`},
 		{"ext key", Map{ext(5, "a"), 1}, `{"{\"type\":5,\"data\":\"YQ==\"}":1}`},
 		{"map and array as key", Map{Map{"a", 1, "a", 2}, 1, []any{1}, 2}, `{"{\"a\":2}":1,"[1]":2}`},
+		{"keys in keys", Map{Map{1, "abc"}, 1, Map{2, Map{3, 4}}, 2}, `{"{\"1\":\"abc\"}":1,"{\"2\":{\"3\":4}}":2}`},
 		{"a key twice", Map{"a", 1, "b", 2, "a", 3}, `{"b":2,"a":3}`},
 		{"a key three times", Map{"a", 1, "a", Map{"x", 1}, "a", []any{3}}, `{"a":[3]}`},
 		{"only the last stays", Map{"a", 1, "a", 2}, `{"a":2}`},
@@ -113,6 +114,25 @@ func TestValues(t *testing.T) {
 				t.Errorf("%s isn't valid", got)
 			}
 		})
+	}
+}
+
+func TestLinesOfJSONComeOutAsTheyWentIn(t *testing.T) {
+	const want = `{"z":1,"a":"中 \"x\"","list":[1,-2,2.5,null,true,[],{}],"m":{"deep":{"id":9007199254740993}}}
+{}
+{"log":"second","price":1e+300}
+`
+	chunk, err := FromNDJSON(strings.NewReader(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, _ := Read(chunk)
+	out, _ := json.NewEncoder(json.Options{}).Encode(nil, &event.Batch{Events: events})
+	if string(out) != want {
+		t.Errorf("got %s", out)
+	}
+	if _, err := FromNDJSON(strings.NewReader(`{"a":1}{"b"`)); err == nil {
+		t.Error("a cut object made a chunk")
 	}
 }
 
@@ -196,6 +216,17 @@ func TestLines(t *testing.T) {
 				t.Errorf("got %s, rejects %v\nwant x%s", out, rejects, row.want)
 			}
 		})
+	}
+}
+
+func TestEachBatchHasItsOwnTag(t *testing.T) {
+	enc := json.NewEncoder(json.Options{TagKey: "tag"})
+	events, _ := Read(Pack(Event(At(1, 0), Map{}, Map{})))
+	for _, tag := range []string{"a", "b", "", "a"} {
+		out, _ := enc.Encode(nil, &event.Batch{Tag: tag, Events: events})
+		if want := `{"tag":"` + tag + "\"}\n"; string(out) != want {
+			t.Errorf("got %s, want %s", out, want)
+		}
 	}
 }
 

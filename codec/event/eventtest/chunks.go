@@ -83,9 +83,13 @@ func FromNDJSON(r io.Reader) ([]byte, error) {
 	d.UseNumber()
 	var b []byte
 	for sec := int64(1767225600); ; sec++ {
-		v, err := ordered(d)
+		t, err := d.Token()
 		if err == io.EOF {
 			return b, nil
+		}
+		var v any
+		if err == nil {
+			v, err = ordered(d, t)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("eventtest: object %d: %w", sec-1767225600, err)
@@ -94,16 +98,17 @@ func FromNDJSON(r io.Reader) ([]byte, error) {
 	}
 }
 
-func ordered(d *json.Decoder) (any, error) {
-	t, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
+// ordered reads the rest of the value that begins with t.
+func ordered(d *json.Decoder, t json.Token) (any, error) {
 	switch t := t.(type) {
 	case json.Delim:
 		var list []any
 		for d.More() {
-			v, err := ordered(d)
+			t, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			v, err := ordered(d, t)
 			if err != nil {
 				return nil, err
 			}
