@@ -52,7 +52,7 @@ func zonePeriod(t time.Time) (start, end int64, bounded bool) {
 	if end <= t.Unix() {
 		// Beyond its table of transitions package time takes every year for one
 		// of 365 days, and so ends a leap year's last period a day early.
-		end += 86400
+		end = max(end+86400, t.Unix()+1)
 	}
 	return start, end, true
 }
