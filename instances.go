@@ -34,9 +34,9 @@ type output interface {
 	close() error
 }
 
-// opener makes an output of an instance's properties. Its error has a line for
-// each mistake in them.
-type opener func(lookup func(key string) string, log *slog.Logger) (output, error)
+// opener makes an output of the properties of the instance of that name. Its
+// error has a line for each mistake in them.
+type opener func(name string, lookup func(key string) string, log *slog.Logger) (output, error)
 
 // host is what Fluent Bit says of an instance while it is initialised. The
 // functions may be called until start returns, on the goroutine that called it.
@@ -107,7 +107,7 @@ func (s *instances) start(h host) (id uintptr) {
 	if err != nil {
 		log.Warn("chunks can't be told by their files, so one that Fluent Bit delivers again is written again", "error", err)
 	}
-	o, err := s.opener(h.lookup, log)
+	o, err := s.opener(h.name, h.lookup, log)
 	if err != nil {
 		for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
 			h.report(line)

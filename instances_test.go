@@ -97,7 +97,7 @@ func quiet(properties map[string]string) (host, *[]string) {
 
 // opening is an opener of the outputs given, in turn.
 func opening(outputs ...output) opener {
-	return func(func(string) string, *slog.Logger) (output, error) {
+	return func(string, func(string) string, *slog.Logger) (output, error) {
 		o := outputs[0]
 		outputs = outputs[1:]
 		return o, nil
@@ -306,10 +306,10 @@ func TestStartReportsEveryMistakeAndLeavesNothing(t *testing.T) {
 		open opener
 		want []string
 	}{
-		{"two mistakes", func(func(string) string, *slog.Logger) (output, error) {
+		{"two mistakes", func(string, func(string) string, *slog.Logger) (output, error) {
 			return nil, errors.Join(errors.New("path: required"), errors.New("format: xml is none of json, text"))
 		}, []string{"path: required", "format: xml is none of json, text"}},
-		{"a panic", func(func(string) string, *slog.Logger) (output, error) { panic("broken") }, []string{"panic: broken"}},
+		{"a panic", func(string, func(string) string, *slog.Logger) (output, error) { panic("broken") }, []string{"panic: broken"}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -337,14 +337,14 @@ func TestStartReportsEveryMistakeAndLeavesNothing(t *testing.T) {
 func TestStartHandsOverThePropertiesAsTheyAre(t *testing.T) {
 	q := &queue{}
 	var got string
-	s := newInstances(func(lookup func(string) string, _ *slog.Logger) (output, error) {
-		got = lookup("fs.hdfs.limit.total") + "|" + lookup("unset")
+	s := newInstances(func(name string, lookup func(string) string, _ *slog.Logger) (output, error) {
+		got = name + "|" + lookup("fs.hdfs.limit.total") + "|" + lookup("unset")
 		return &fake{}, nil
 	}, q)
 	h, _ := quiet(map[string]string{"fs.hdfs.limit.total": "8"})
 	s.stop(s.start(h))
-	if got != "8|" {
-		t.Errorf("properties read %q, want %q", got, "8|")
+	if want := "hdfs.0|8|"; got != want {
+		t.Errorf("name and properties read %q, want %q", got, want)
 	}
 }
 

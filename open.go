@@ -15,11 +15,11 @@ import (
 // one cluster share its clients and limits.
 var fileSystems = conf.NewRegistry()
 
-// openSink opens the sink that the instance's properties describe.
-func openSink(lookup func(key string) string, log *slog.Logger) (output, error) {
+// openSink opens the sink that the properties of an instance describe.
+func openSink(name string, lookup func(key string) string, log *slog.Logger) (output, error) {
 	i, err := conf.Open(lookup, conf.System{
 		Log: log, Registry: fileSystems, Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles,
-		Owner: fmt.Sprintf("Fluent Bit, pid %d", os.Getpid()),
+		Owner: fmt.Sprintf("Fluent Bit, pid %d, output %s", os.Getpid(), name),
 	})
 	if err != nil {
 		return nil, err

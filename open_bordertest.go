@@ -22,7 +22,7 @@ import (
 //	        panic, fault (read a page that isn't there), or a duration to wait
 //	        before the next of the list
 //	fail    the mistakes to refuse to start with, separated by ;
-func openSink(lookup func(key string) string, log *slog.Logger) (output, error) {
+func openSink(_ string, lookup func(key string) string, log *slog.Logger) (output, error) {
 	if fail := lookup("fail"); fail == "panic" {
 		panic("asked for")
 	} else if fail != "" {

@@ -27,8 +27,8 @@ func FluentBit() string {
 // (or those of o.Input); how they fall into chunks is its own affair. What of
 // o would ask for the host's own engine (OnOK, Stack, Rate and so on) has no
 // meaning. dir takes its configuration, and is kept from run to run with it:
-// a record that was once tailed isn't tailed again. It runs until it is
-// terminated and reports no events.
+// a record that was once tailed isn't tailed again. It ends when the file is
+// read, or with a Linger when it is terminated, and reports no events.
 func RunFluentBit(ctx context.Context, dir string, o Options) (*Process, error) {
 	input := o.Input
 	if input == "" {
@@ -79,7 +79,7 @@ func (o Options) fluentBitConf(dir, input string) string {
 		"storage.path", o.Storage, "scheduler.base", "1", "scheduler.cap", "2") +
 		section("INPUT",
 			"Name", "tail", "Path", input, "DB", filepath.Join(dir, "tail.db"), "Read_from_Head", "On",
-			"Parser", "lines", "Tag", tag, "Refresh_Interval", "1", "storage.type", storage)
+			"Parser", "lines", "Tag", tag, "Refresh_Interval", "1", "Exit_On_Eof", onOff(o.Linger == 0), "storage.type", storage)
 	for _, out := range o.Outputs {
 		text += out.section()
 	}

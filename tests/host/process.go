@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Answers of a flush, as in Event.Answer.
@@ -100,11 +100,20 @@ func start(cmd *exec.Cmd) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whatever it leaves behind keeps the pipes open; don't wait for that.
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	// Every process that it forks holds this open, so its end is theirs.
+	alive, held, err := os.Pipe()
+	if err != nil {
+		return nil, err
 	}
+	cmd.ExtraFiles = []*os.File{held}
+	err = cmd.Start()
+	if err := errors.Join(err, held.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", cmd.Path, err), alive.Close())
+	}
+	p.readers.Go(func() {
+		_, _ = io.Copy(io.Discard, alive)
+		_ = alive.Close()
+	})
 	p.readers.Go(func() { p.readEvents(out) })
 	p.readers.Go(func() { p.readLog(log) })
 	return p, nil
@@ -204,7 +213,8 @@ func (p *Process) waitFor(ctx context.Context, wanted func() bool) error {
 	}
 }
 
-// Wait waits for the end of the process and returns what it did. It is called
+// Wait waits for the end of the process, and of what it forked, and returns
+// what it did. It is called
 // once. An error means that the run can't be judged, not that it went badly.
 func (p *Process) Wait() (Result, error) {
 	p.readers.Wait()

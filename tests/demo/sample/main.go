@@ -1,4 +1,4 @@
-// Command sample writes the demo's log events: three hours of a small shop on
+// Command sample writes the demo's log events: four hours of a small shop on
 // Kubernetes, as JSON lines in the order of their times, always the same ones.
 //
 //	go run ./tests/demo/sample > tests/demo/sample.ndjson
@@ -37,7 +37,7 @@ func main() {
 	lines.SetEscapeHTML(false)
 	at := time.Date(2026, 11, 28, 8, 30, 0, 0, time.UTC)
 	for id := range events {
-		at = at.Add(time.Duration(r.IntN(9000)) * time.Millisecond)
+		at = at.Add(time.Duration(r.IntN(14000)) * time.Millisecond)
 		e := event{Time: at.Format("2006-01-02T15:04:05.000Z"), ID: id + 1}
 		e.Level, e.Log, e.Kubernetes = say(r)
 		if err := lines.Encode(e); err != nil {
