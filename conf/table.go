@@ -46,10 +46,11 @@ const (
 	century = 36500 * day // longer than any duration that is meant
 )
 
-// The least limits that work: two segments of 64 MiB and a part beside them,
-// and some chunks of Fluent Bit's 2 MB with what encoding them takes.
+// The least limits that work: a state that holds some segments of the journal
+// beside the parts, and memory for some chunks of Fluent Bit's 2 MB with what
+// encoding them takes.
 const (
-	leastStateLimit  = 256e6
+	leastStateLimit  = 64e6
 	leastMemoryLimit = 16e6
 )
 

@@ -48,9 +48,10 @@ func run(path string, check bool) error {
 	return os.WriteFile(path, updated, 0o644)
 }
 
-// builtIn is the environment that the reference describes.
+// builtIn is the environment that the reference describes: what is built in,
+// on a host that nothing else is known of.
 func builtIn() conf.Environment {
-	return conf.Environment{Formats: []string{"json", "text"}, Schemes: []string{"file", "hdfs"}}
+	return conf.Environment{Formats: conf.FormatNames(), Schemes: conf.NewRegistry().Schemes()}
 }
 
 var errMarkers = errors.New("the two marker lines of the reference must be there once, in order")
