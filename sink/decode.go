@@ -24,6 +24,7 @@ type job struct {
 	shares  []*share
 	letters []letter
 	data    []byte // the payload, lent if payload is nil
+	blocks  []byte // the shares' blocks, lent
 	err     error  // why the chunk could not be read
 	// whole is set for a chunk that goes undecoded to the dead letters.
 	whole bool
@@ -92,9 +93,7 @@ func (w *worker) decode(j *job) {
 	if panicked := safely(func() { w.assignAll(j, events) }); panicked != "" {
 		w.assignEach(j, events)
 	}
-	for _, sh := range j.shares {
-		w.encode(j, sh)
-	}
+	w.encodeAll(j)
 }
 
 // load gets the payload.
@@ -238,40 +237,51 @@ func checkBucket(bucket string) error {
 	return nil
 }
 
-// encode makes the share's block, if the format can do that ahead of the file.
-func (w *worker) encode(j *job, sh *share) {
+// encodeAll makes the shares' blocks, if the format can do that ahead of the
+// file. They lie one behind the other in one buffer, so that many shares cost
+// no more than one.
+func (w *worker) encodeAll(j *job) {
 	if w.encoder == nil {
 		return
 	}
-	sh.encoded = true
-	var rejects []codec.Reject
-	room := len(j.data)/len(j.shares) + len(j.data)/4
-	panicked := safely(func() {
-		sh.block, rejects = w.encoder.Encode(w.s.memory.take(room), &sh.batch)
-	})
-	if panicked != "" {
-		rejects = w.encodeEach(sh)
+	j.blocks = w.s.memory.take(len(j.data) + len(j.data)/2)
+	ends := make([]int, len(j.shares))
+	for i, sh := range j.shares {
+		sh.encoded = true
+		var rejects []codec.Reject
+		j.blocks, rejects = w.encode(j.blocks, sh)
+		ends[i] = len(j.blocks)
+		sh.account(rejects)
+		j.reject(rejects)
 	}
-	sh.account(rejects)
-	j.reject(rejects)
+	begin := 0
+	for i, sh := range j.shares {
+		sh.block, begin = j.blocks[begin:ends[i]:ends[i]], ends[i]
+	}
 }
 
-// encodeEach encodes record by record, so that a panic costs one.
-func (w *worker) encodeEach(sh *share) (rejects []codec.Reject) {
-	sh.block = nil
+// encode appends the share's block to dst. After a panic it encodes record by
+// record, so that it costs one.
+func (w *worker) encode(dst []byte, sh *share) (block []byte, rejects []codec.Reject) {
+	panicked := safely(func() { block, rejects = w.encoder.Encode(dst, &sh.batch) })
+	if panicked == "" {
+		return block, rejects
+	}
+	block, rejects = dst, nil
 	for _, e := range sh.batch.Events {
 		one := event.Batch{Tag: sh.batch.Tag, Arrival: sh.batch.Arrival, Events: []*event.Event{e}}
-		before := len(sh.block)
+		before := block
 		panicked := safely(func() {
-			block, r := w.encoder.Encode(sh.block, &one)
-			sh.block, rejects = block, append(rejects, r...)
+			var r []codec.Reject
+			block, r = w.encoder.Encode(block, &one)
+			rejects = append(rejects, r...)
 		})
 		if panicked != "" {
-			sh.block = sh.block[:before]
+			block = before
 			rejects = append(rejects, codec.Reject{Event: e, Reason: panicked})
 		}
 	}
-	return rejects
+	return block, rejects
 }
 
 // account notes which of the share's records were encoded.
@@ -317,14 +327,11 @@ func (j *job) letterShare(l Letters) *share {
 
 // release gives the job's buffers back.
 func (j *job) release(s *Sink) {
-	for _, sh := range j.shares {
-		s.memory.give(sh.block)
-		sh.block = nil
-	}
+	s.memory.give(j.blocks)
 	if j.payload != nil {
 		s.memory.release(j.payload)
 	} else {
 		s.memory.give(j.data)
 	}
-	j.data, j.shares, j.letters = nil, nil, nil
+	j.data, j.blocks, j.shares, j.letters = nil, nil, nil, nil
 }
