@@ -23,6 +23,8 @@ type applier struct {
 	// parts are the in-progress parts by bucket, the dead letters' among them:
 	// no other bucket begins with an underscore. The applier alone touches them.
 	parts map[string]*part
+	// held is the memory of all parts, counted as of each one's last write.
+	held int64
 }
 
 func (a *applier) start(s *Sink) {
@@ -179,6 +181,9 @@ func (a *applier) addShare(ctx context.Context, j *job, sh *share) bool {
 	if !a.persist(ctx, p) {
 		return false
 	}
+	a.held -= p.held
+	p.held = p.buffered()
+	a.held += p.held
 	a.keepLimits()
 	if a.parts[sh.bucket] == p && p.records > 0 && a.s.cfg.Policy.RollOnEvent(p.info()) {
 		a.roll(p)
@@ -256,7 +261,7 @@ func (a *applier) insist(ctx context.Context, what string, except *part, do func
 // spoil drops a part that can't be finished. Its records, and those of the
 // share that spoilt it, are decoded again.
 func (a *applier) spoil(ctx context.Context, p *part, j *job, sh *share, err error) {
-	delete(a.parts, p.bucket)
+	a.remove(p)
 	var all journal.Ranges
 	for _, e := range sh.batch.Events {
 		all.Add(e.Ordinal)
@@ -268,18 +273,11 @@ func (a *applier) spoil(ctx context.Context, p *part, j *job, sh *share, err err
 // keepLimits rolls least recently written parts while max_open_buckets or
 // memory_limit is exceeded.
 func (a *applier) keepLimits() {
-	for len(a.parts) > max(1, a.s.cfg.MaxOpenBuckets) || len(a.parts) > 1 && a.buffered() > a.s.memory.encoders {
+	for len(a.parts) > max(1, a.s.cfg.MaxOpenBuckets) || len(a.parts) > 1 && a.held > a.s.memory.encoders {
 		if !a.rollLeast(func(x, y *part) bool { return x.last.Before(y.last) }) {
 			return
 		}
 	}
-}
-
-func (a *applier) buffered() (n int64) {
-	for _, p := range a.parts {
-		n += p.buffered()
-	}
-	return n
 }
 
 // rollOldest rolls the part with the oldest chunk.
@@ -308,9 +306,15 @@ func (a *applier) rollWhere(roll func(*part) bool) {
 	}
 }
 
+// remove takes the part out of the buckets.
+func (a *applier) remove(p *part) {
+	delete(a.parts, p.bucket)
+	a.held -= p.held
+}
+
 // roll hands the part to the sealer. One without records is dropped.
 func (a *applier) roll(p *part) {
-	delete(a.parts, p.bucket)
+	a.remove(p)
 	if p.records == 0 {
 		a.s.dropStaged(p.file)
 		return

@@ -22,6 +22,7 @@ type part struct {
 	first   time.Time // arrival of the oldest record's chunk
 	oldest  uint64    // lowest sequence among the shares
 	last    time.Time // last write
+	held    int64     // what the applier counts of buffered
 }
 
 func (p *part) info() rolling.PartInfo {
