@@ -102,15 +102,6 @@ func (s System) Environment() Environment {
 	return Environment{Formats: FormatNames(), Schemes: s.Registry.Schemes(), StateDirectory: s.Getenv("STATE_DIRECTORY")}
 }
 
-// DefaultStateDir is where an instance without state_dir keeps its state.
-func DefaultStateDir() string {
-	first, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
-	if first != "" {
-		return first
-	}
-	return defaultStateDir
-}
-
 // Instance is a running sink and the socket on which operators reach it.
 type Instance struct {
 	*sink.Sink

@@ -12,11 +12,17 @@ import (
 
 const defaultStateDir = "/var/lib/out_hdfs"
 
-func stateDirOption(env Environment) Option {
-	fallback := defaultStateDir
-	if first, _, _ := strings.Cut(env.StateDirectory, ":"); first != "" {
-		fallback = first
+// DefaultStateDir is where an instance without state_dir keeps its state.
+// stateDirectory is $STATE_DIRECTORY, see Environment.
+func DefaultStateDir(stateDirectory string) string {
+	if first, _, _ := strings.Cut(stateDirectory, ":"); first != "" {
+		return first
 	}
+	return defaultStateDir
+}
+
+func stateDirOption(env Environment) Option {
+	fallback := DefaultStateDir(env.StateDirectory)
 	o := Option{Key: KeyStateDir, Kind: Path, DefaultText: "`$STATE_DIRECTORY`, else `" + defaultStateDir + "`",
 		Help: "Where journal and staged parts are kept: a disk that survives a restart, one directory for each instance, made if it is missing. " +
 			"The default is refused on tmpfs and on a container's own layer.",

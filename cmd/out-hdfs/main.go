@@ -39,7 +39,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.PersistentFlags().StringVar(&stateDir, "state-dir", conf.DefaultStateDir(), "the instance's state_dir")
+	cmd.PersistentFlags().StringVar(&stateDir, "state-dir", conf.DefaultStateDir(os.Getenv("STATE_DIRECTORY")), "the instance's state_dir")
 	cmd.AddCommand(statusCommand(&stateDir), resolveCommand(&stateDir), adoptCommand(&stateDir), drainCommand(&stateDir))
 	return cmd
 }
