@@ -36,6 +36,7 @@ type Appender struct {
 	seed    maphash.Seed // of the table; the zero value until first needed
 	keyText []byte       // JSON of a key that is no text
 	last    int          // index behind the object that was rendered last
+	repeats repeats
 }
 
 // AppendValue appends the value that raw begins with. If there is none, dst
@@ -68,7 +69,7 @@ func (a *Appender) value(dst, b []byte, i, depth int) (_ []byte, ok bool) {
 		a.last = i
 		return appendSmall(dst, c), true
 	case c < 0x90:
-		return a.object(dst, b, i, int(c&0x0f), depth)
+		return a.nested(dst, b, i-1, i, int(c&0x0f), depth)
 	case c < 0xa0:
 		return a.array(dst, b, i, int(c&0x0f), depth)
 	case c < 0xc0:
@@ -102,6 +103,7 @@ func (a *Appender) value(dst, b []byte, i, depth int) (_ []byte, ok bool) {
 // b[i], of the lead byte c.
 func (a *Appender) sized(dst, b []byte, i int, c byte, depth int) ([]byte, bool) {
 	var n int
+	lead := i - 1
 	switch rest := b[i:]; {
 	case c == 0xd9 && len(rest) >= 1:
 		return a.text(dst, b, i+1, int(rest[0]))
@@ -120,7 +122,23 @@ func (a *Appender) sized(dst, b []byte, i int, c byte, depth int) ([]byte, bool)
 	case c < 0xde:
 		return a.array(dst, b, i, n, depth)
 	}
-	return a.object(dst, b, i, n, depth)
+	return a.nested(dst, b, lead, i, n, depth)
+}
+
+// nested renders the map of n pairs whose lead byte is b[lead] and whose first
+// pair begins at b[i].
+func (a *Appender) nested(dst, b []byte, lead, i, n, depth int) ([]byte, bool) {
+	dst, size := a.repeats.find(dst, b[lead:], depth)
+	if size > 0 {
+		a.last = lead + size
+		return dst, true
+	}
+	start := len(dst)
+	dst, ok := a.object(dst, b, i, n, depth)
+	if ok {
+		a.repeats.keep(b[lead:a.last], dst[start:], depth)
+	}
+	return dst, ok
 }
 
 // number renders the number whose payload begins at b[i], of the lead byte c.
