@@ -8,6 +8,7 @@
 package disk
 
 import (
+	"fmt"
 	"io"
 	"time"
 )
@@ -16,12 +17,15 @@ import (
 type File interface {
 	io.ReaderAt
 	io.WriterAt
-	// WriteVec writes the buffers one after the other from offset on.
+	// WriteVec writes the buffers one after the other from offset on. Any number
+	// of buffers is fine, empty ones among them. After an error any part of them
+	// may have been written.
 	WriteVec(bufs [][]byte, offset int64) error
 	// Allocate makes room for size bytes from the file's start, so that a later
 	// write within them can't fail for want of space. It extends the file with
-	// zeros.
+	// zeros, changes nothing of what is there, and never makes it shorter.
 	Allocate(size int64) error
+	// Truncate sets the length; a file that grows is extended with zeros.
 	Truncate(size int64) error
 	// Sync makes the content and the length durable (fdatasync). After an
 	// error nothing written since the last good Sync can be trusted.
@@ -48,18 +52,21 @@ type Disk interface {
 	Remove(name string) error
 	// Rename replaces to if it exists.
 	Rename(from, to string) error
-	// Mkdir makes one directory; one that exists is no error.
+	// Mkdir makes one directory; one that exists is no error, a file of that
+	// name is.
 	Mkdir(name string) error
-	// List returns the names in a directory, sorted.
+	// List returns the names in a directory, sorted (fs.ErrNotExist).
 	List(name string) ([]string, error)
+	// SyncDir makes the names in a directory durable: made, renamed or removed.
 	SyncDir(name string) error
 	// Free is the number of bytes that can still be written.
 	Free() (int64, error)
 	// Identity identifies the root directory.
 	Identity() (Identity, error)
 	// Lock takes the root directory's exclusive lock, which lasts until the
-	// Closer is closed or the process dies. owner is written into the lock for
-	// whoever comes second; held by another, the error is a *LockedError.
+	// Closer is closed or the process dies. owner, one line, is written into the
+	// lock for whoever comes second; held by another, the error is a
+	// *LockedError.
 	Lock(owner string) (io.Closer, error)
 }
 
@@ -67,8 +74,14 @@ type Disk interface {
 type LockedError struct {
 	Dir   string
 	Owner string // what the holder wrote, "" if unreadable
+	By    string // who was refused
 }
 
 func (e *LockedError) Error() string {
-	return "state directory " + e.Dir + " is in use by " + e.Owner
+	owner := e.Owner
+	if owner == "" {
+		owner = "another process"
+	}
+	return fmt.Sprintf("state directory %s is in use by %s, so %s can't have it: "+
+		"give each hdfs output a state_dir of its own, or stop the other", e.Dir, owner, e.By)
 }

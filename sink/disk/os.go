@@ -62,7 +62,9 @@ func (d *OS) Rename(from, to string) error { return os.Rename(d.path(from), d.pa
 func (d *OS) Mkdir(name string) error {
 	err := os.Mkdir(d.path(name), 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		if st, statErr := os.Stat(d.path(name)); statErr == nil && st.IsDir() {
+			return nil
+		}
 	}
 	return err
 }
@@ -119,23 +121,49 @@ func (d *OS) Lock(owner string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		defer f.Close()
-		if !errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
-		}
-		held, _ := io.ReadAll(io.LimitReader(f, 4096))
-		return nil, &LockedError{Dir: d.root, Owner: strings.TrimSpace(string(held))}
+	err = flock(f)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		holder := readOwner(f)
+		return nil, errors.Join(&LockedError{Dir: d.root, Owner: holder, By: owner}, f.Close())
 	}
-	if err := errors.Join(f.Truncate(0), writeAll(f, owner+"\n")); err != nil {
+	if err == nil {
+		err = writeOwner(f, owner)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-func writeAll(f *os.File, s string) error {
-	_, err := f.WriteAt([]byte(s), 0)
-	return err
+func flock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
+		}
+	}
+}
+
+// writeOwner writes the name before it cuts what is behind it, so that who
+// reads the first line meanwhile never finds it empty.
+func writeOwner(f *os.File, owner string) error {
+	line := owner + "\n"
+	if _, err := f.WriteAt([]byte(line), 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(line)))
+}
+
+// readOwner is the first line of the lock.
+func readOwner(f *os.File) string {
+	const longest = 4096
+	b := make([]byte, longest)
+	n, _ := f.ReadAt(b, 0)
+	line, _, _ := strings.Cut(string(b[:n]), "\n")
+	return strings.TrimSpace(line)
 }
 
 type osFile struct{ *os.File }
@@ -147,20 +175,21 @@ func (f osFile) OSFile() *os.File { return f.File }
 const maxVec = 1024
 
 func (f osFile) WriteVec(bufs [][]byte, offset int64) error {
-	bufs = slices.Clone(bufs)
+	// Without its leading empty buffers a write that answers 0 has failed.
+	bufs = advance(slices.Clone(bufs), 0)
 	for len(bufs) > 0 {
 		n, err := unix.Pwritev(int(f.Fd()), bufs[:min(len(bufs), maxVec)], offset)
 		if errors.Is(err, unix.EINTR) {
 			continue
+		}
+		if err == nil && n == 0 {
+			err = io.ErrShortWrite
 		}
 		if err != nil {
 			return &fs.PathError{Op: "pwritev", Path: f.Name(), Err: err}
 		}
 		offset += int64(n)
 		bufs = advance(bufs, n)
-		if n == 0 && len(bufs) > 0 {
-			return &fs.PathError{Op: "pwritev", Path: f.Name(), Err: io.ErrShortWrite}
-		}
 	}
 	return nil
 }
@@ -184,7 +213,7 @@ func (f osFile) Allocate(size int64) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EOPNOTSUPP):
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
 			return f.allocateByWriting(size)
 		default:
 			return &fs.PathError{Op: "fallocate", Path: f.Name(), Err: err}

@@ -10,13 +10,15 @@
 //
 // A Hook sees every operation before it happens and may fail it before, after,
 // or half way.
+//
+// Misuse that a real disk punishes is an error here too: a file is of no use
+// after Close, and Handles tells how many were never closed.
 package crashdisk
 
 import (
 	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
@@ -53,6 +55,9 @@ const (
 type Op struct {
 	Kind Kind
 	Name string
+	// Offset and Length are the range of a Read or Write, Length the size for an
+	// Allocate or Truncate.
+	Offset, Length int64
 }
 
 // Fault is what a Hook does to an operation. The zero Fault lets it pass.
@@ -60,7 +65,8 @@ type Fault struct {
 	Err error
 	// After lets the operation take effect before it answers with Err.
 	After bool
-	// Half lets a write write its first half before it answers with Err.
+	// Half lets a write write its first half, and a sync sync every other page,
+	// before it answers with Err. For other operations it is After.
 	Half bool
 }
 
@@ -73,7 +79,11 @@ type inode struct {
 	data    []byte
 	durable []byte
 	dirty   map[int64]bool // pages that differ from durable and can still be synced
+	// unlinked is true once no name leads to it: its bytes are free again.
+	unlinked bool
 }
+
+func newInode() *inode { return &inode{dirty: map[int64]bool{}} }
 
 // Disk is the disk in memory.
 type Disk struct {
@@ -85,8 +95,10 @@ type Disk struct {
 	hook     Hook
 	capacity int64 // 0 is unlimited
 	used     int64
+	handles  int // files opened and not closed
 	id       disk.Identity
-	locked   string
+	locked   bool
+	owner    string
 }
 
 var _ disk.Disk = (*Disk)(nil)
@@ -121,112 +133,43 @@ func (d *Disk) SetIdentity(id disk.Identity) {
 	d.id = id
 }
 
-// Keep says what a crash leaves of what wasn't synced.
-type Keep int
-
-const (
-	// None forgets everything that wasn't synced.
-	None Keep = iota
-	// All keeps everything, as a killed process does.
-	All
-	// Some keeps a seeded share of pages and entries.
-	Some
-)
-
-// Crash returns what a crash at this moment leaves. The disk itself is not
-// changed, and what still runs on it can't reach the new one.
-func (d *Disk) Crash(keep Keep, seed uint64) *Disk {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	rng := rand.New(rand.NewPCG(seed, 0x5eed))
-	survives := func() bool { return keep == All || keep == Some && rng.IntN(2) == 0 }
-	c := New()
-	c.id, c.capacity = d.id, d.capacity
-	for _, name := range sortedKeys(d.dirs) {
-		if d.dirsSync[name] || survives() {
-			c.dirs[name], c.dirsSync[name] = true, true
-		}
-	}
-	clones := map[*inode]*inode{}
-	for _, name := range unionKeys(d.entries, d.durable) {
-		node := d.durable[name]
-		if cur := d.entries[name]; cur != node && survives() {
-			node = cur
-		}
-		if node == nil || !c.dirs[path.Dir(name)] {
-			continue
-		}
-		if clones[node] == nil {
-			clones[node] = node.crash(survives)
-			c.used += int64(len(clones[node].data))
-		}
-		c.entries[name], c.durable[name] = clones[node], clones[node]
-	}
-	return c
-}
-
-func (n *inode) crash(survives func() bool) *inode {
-	out := slices.Clone(n.durable)
-	if len(n.data) != len(out) && survives() {
-		out = resize(out, int64(len(n.data)))
-	}
-	pages := int64(len(n.data)+PageSize-1) / PageSize
-	for p := range pages {
-		if n.pageEqual(p) || !survives() {
-			continue
-		}
-		from, to := p*PageSize, min((p+1)*PageSize, int64(len(n.data)))
-		if from < int64(len(out)) {
-			copy(out[from:], n.data[from:to])
-		}
-	}
-	return &inode{data: out, durable: slices.Clone(out), dirty: map[int64]bool{}}
-}
-
-func (n *inode) pageEqual(p int64) bool {
-	from := p * PageSize
-	to := min(from+PageSize, int64(len(n.data)))
-	if to > int64(len(n.durable)) {
-		return false
-	}
-	return string(n.data[from:to]) == string(n.durable[from:to])
-}
-
-func resize(b []byte, size int64) []byte {
-	if size <= int64(len(b)) {
-		return b[:size]
-	}
-	return append(b, make([]byte, size-int64(len(b)))...)
-}
-
-// do runs one operation under the hook's fate.
-func (d *Disk) do(kind Kind, name string, effect func(f Fault) error) error {
+// ask asks the hook for the operation's fate.
+func (d *Disk) ask(op Op) Fault {
 	d.mu.Lock()
 	hook := d.hook
 	d.mu.Unlock()
-	var f Fault
-	if hook != nil {
-		f = hook(Op{kind, name})
+	if hook == nil {
+		return Fault{}
 	}
+	return hook(op)
+}
+
+// do runs one operation under the hook's fate.
+func (d *Disk) do(op Op, effect func(f Fault) error) error {
+	f := d.ask(op)
 	if f.Err != nil && !f.After && !f.Half {
-		return &fs.PathError{Op: string(kind), Path: name, Err: f.Err}
+		return op.failed(f.Err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := effect(f); err != nil {
-		return &fs.PathError{Op: string(kind), Path: name, Err: err}
+		return op.failed(err)
 	}
 	if f.Err != nil {
-		return &fs.PathError{Op: string(kind), Path: name, Err: f.Err}
+		return op.failed(f.Err)
 	}
 	return nil
+}
+
+func (op Op) failed(err error) error {
+	return &fs.PathError{Op: string(op.Kind), Path: op.Name, Err: err}
 }
 
 // Create implements disk.Disk.
 func (d *Disk) Create(name string) (disk.File, error) {
 	name = path.Clean(name)
-	node := &inode{dirty: map[int64]bool{}}
-	err := d.do(Create, name, func(Fault) error {
+	node := newInode()
+	err := d.do(Op{Kind: Create, Name: name}, func(Fault) error {
 		if d.entries[name] != nil || d.dirs[name] {
 			return fs.ErrExist
 		}
@@ -239,14 +182,14 @@ func (d *Disk) Create(name string) (disk.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{d: d, name: name, n: node}, nil
+	return d.handle(name, node), nil
 }
 
 // Open implements disk.Disk.
 func (d *Disk) Open(name string) (disk.File, error) {
 	name = path.Clean(name)
 	var node *inode
-	err := d.do(Open, name, func(Fault) error {
+	err := d.do(Op{Kind: Open, Name: name}, func(Fault) error {
 		if node = d.entries[name]; node == nil {
 			return fs.ErrNotExist
 		}
@@ -255,33 +198,60 @@ func (d *Disk) Open(name string) (disk.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{d: d, name: name, n: node}, nil
+	return d.handle(name, node), nil
+}
+
+func (d *Disk) handle(name string, node *inode) *file {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.handles++
+	return &file{d: d, name: name, n: node}
+}
+
+// Handles is how many files are open.
+func (d *Disk) Handles() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.handles
 }
 
 // Remove implements disk.Disk.
 func (d *Disk) Remove(name string) error {
 	name = path.Clean(name)
-	return d.do(Remove, name, func(Fault) error {
+	return d.do(Op{Kind: Remove, Name: name}, func(Fault) error {
 		node := d.entries[name]
 		if node == nil {
 			return fs.ErrNotExist
 		}
 		delete(d.entries, name)
-		d.used -= int64(len(node.data))
+		d.unlink(node)
 		return nil
 	})
+}
+
+// unlink frees the bytes of a file that lost its name.
+func (d *Disk) unlink(n *inode) {
+	n.unlinked = true
+	d.used -= int64(len(n.data))
 }
 
 // Rename implements disk.Disk.
 func (d *Disk) Rename(from, to string) error {
 	from, to = path.Clean(from), path.Clean(to)
-	return d.do(Rename, from, func(Fault) error {
+	return d.do(Op{Kind: Rename, Name: from}, func(Fault) error {
 		node := d.entries[from]
 		if node == nil {
 			return fs.ErrNotExist
 		}
-		if old := d.entries[to]; old != nil && old != node {
-			d.used -= int64(len(old.data))
+		switch old := d.entries[to]; {
+		case d.dirs[to]:
+			return fs.ErrExist
+		case !d.dirs[path.Dir(to)]:
+			return fs.ErrNotExist
+		case old == node:
+			return nil
+		case old != nil:
+			d.unlink(old)
 		}
 		delete(d.entries, from)
 		d.entries[to] = node
@@ -292,7 +262,7 @@ func (d *Disk) Rename(from, to string) error {
 // Mkdir implements disk.Disk.
 func (d *Disk) Mkdir(name string) error {
 	name = path.Clean(name)
-	return d.do(Mkdir, name, func(Fault) error {
+	return d.do(Op{Kind: Mkdir, Name: name}, func(Fault) error {
 		if d.entries[name] != nil {
 			return syscall.ENOTDIR
 		}
@@ -308,7 +278,7 @@ func (d *Disk) Mkdir(name string) error {
 func (d *Disk) List(name string) ([]string, error) {
 	name = path.Clean(name)
 	var names []string
-	err := d.do(List, name, func(Fault) error {
+	err := d.do(Op{Kind: List, Name: name}, func(Fault) error {
 		if !d.dirs[name] {
 			return fs.ErrNotExist
 		}
@@ -326,7 +296,7 @@ func (d *Disk) List(name string) ([]string, error) {
 // SyncDir implements disk.Disk.
 func (d *Disk) SyncDir(name string) error {
 	name = path.Clean(name)
-	return d.do(SyncDir, name, func(Fault) error {
+	return d.do(Op{Kind: SyncDir, Name: name}, func(Fault) error {
 		if !d.dirs[name] {
 			return fs.ErrNotExist
 		}
@@ -370,20 +340,26 @@ func (d *Disk) Identity() (disk.Identity, error) {
 func (d *Disk) Lock(owner string) (io.Closer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.locked != "" {
-		return nil, &disk.LockedError{Dir: "memory", Owner: d.locked}
+	if d.locked {
+		return nil, &disk.LockedError{Dir: "memory", Owner: d.owner, By: owner}
 	}
-	d.locked = owner
-	return unlock(func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.locked = ""
-	}), nil
+	d.locked, d.owner = true, owner
+	return &lock{d: d}, nil
 }
 
-type unlock func()
+type lock struct {
+	d    *Disk
+	once sync.Once
+}
 
-func (u unlock) Close() error { u(); return nil }
+func (l *lock) Close() error {
+	l.once.Do(func() {
+		l.d.mu.Lock()
+		defer l.d.mu.Unlock()
+		l.d.locked = false
+	})
+	return nil
+}
 
 // Damage changes a file's content in place, durably, as a failing disk would.
 func (d *Disk) Damage(name string, change func(content []byte) []byte) error {
@@ -393,7 +369,9 @@ func (d *Disk) Damage(name string, change func(content []byte) []byte) error {
 	if n == nil {
 		return fs.ErrNotExist
 	}
+	before := len(n.data)
 	n.data = change(n.data)
+	d.used += int64(len(n.data) - before)
 	n.durable = slices.Clone(n.data)
 	clear(n.dirty)
 	return nil

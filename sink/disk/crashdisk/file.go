@@ -8,19 +8,32 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 )
 
+// file is one handle on an inode.
 type file struct {
-	d    *Disk
-	name string
-	n    *inode
+	d      *Disk
+	name   string
+	n      *inode
+	closed bool // guarded by d.mu
 }
 
 var _ disk.File = (*file)(nil)
+
+// do runs an operation on the open file.
+func (f *file) do(op Op, effect func(Fault) error) error {
+	op.Name = f.name
+	return f.d.do(op, func(t Fault) error {
+		if f.closed {
+			return fs.ErrClosed
+		}
+		return effect(t)
+	})
+}
 
 func (f *file) ReadAt(b []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, errNegative
 	}
-	err = f.d.do(Read, f.name, func(Fault) error {
+	err = f.do(Op{Kind: Read, Offset: off, Length: int64(len(b))}, func(Fault) error {
 		if off < int64(len(f.n.data)) {
 			n = copy(b, f.n.data[off:])
 		}
@@ -36,7 +49,7 @@ func (f *file) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 func (f *file) WriteAt(b []byte, off int64) (n int, err error) {
-	err = f.d.do(Write, f.name, func(t Fault) error {
+	err = f.do(Op{Kind: Write, Offset: off, Length: int64(len(b))}, func(t Fault) error {
 		if t.Half {
 			b = b[:len(b)/2]
 		}
@@ -47,23 +60,21 @@ func (f *file) WriteAt(b []byte, off int64) (n int, err error) {
 }
 
 func (f *file) WriteVec(bufs [][]byte, off int64) error {
-	return f.d.do(Write, f.name, func(t Fault) error {
-		var all []byte
-		for _, b := range bufs {
-			all = append(all, b...)
-		}
-		if t.Half {
-			all = all[:len(all)/2]
-		}
-		_, err := f.write(all, off)
-		return err
-	})
+	var all []byte
+	for _, b := range bufs {
+		all = append(all, b...)
+	}
+	_, err := f.WriteAt(all, off)
+	return err
 }
 
 // write is called with the disk locked.
 func (f *file) write(b []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errNegative
+	}
+	if len(b) == 0 {
+		return 0, nil
 	}
 	end := off + int64(len(b))
 	if err := f.grow(end); err != nil {
@@ -81,25 +92,41 @@ func (f *file) grow(size int64) error {
 	if more <= 0 {
 		return nil
 	}
-	if f.d.capacity > 0 && f.d.used+more > f.d.capacity {
-		return syscall.ENOSPC
+	if !f.n.unlinked {
+		if f.d.capacity > 0 && f.d.used+more > f.d.capacity {
+			return syscall.ENOSPC
+		}
+		f.d.used += more
 	}
-	f.d.used += more
+	for p := int64(len(f.n.data)) / PageSize; p*PageSize < size; p++ {
+		f.n.dirty[p] = true // zeros now, whatever was durable there before
+	}
 	f.n.data = resize(f.n.data, size)
 	return nil
 }
 
 func (f *file) Allocate(size int64) error {
-	return f.d.do(Allocate, f.name, func(Fault) error { return f.grow(size) })
+	return f.do(Op{Kind: Allocate, Length: size}, func(Fault) error { return f.grow(size) })
 }
 
 func (f *file) Truncate(size int64) error {
-	return f.d.do(Truncate, f.name, func(Fault) error {
-		if size > int64(len(f.n.data)) {
+	if size < 0 {
+		return errNegative
+	}
+	return f.do(Op{Kind: Truncate, Length: size}, func(Fault) error {
+		less := int64(len(f.n.data)) - size
+		if less <= 0 {
 			return f.grow(size)
 		}
-		f.d.used -= int64(len(f.n.data)) - size
+		if !f.n.unlinked {
+			f.d.used -= less
+		}
 		f.n.data = f.n.data[:size:size]
+		for p := range f.n.dirty {
+			if p*PageSize >= size {
+				delete(f.n.dirty, p)
+			}
+		}
 		return nil
 	})
 }
@@ -107,30 +134,33 @@ func (f *file) Truncate(size int64) error {
 // Sync makes the dirty pages durable. When it is failed by the hook, they are
 // lost: no longer dirty and never durable.
 func (f *file) Sync() error {
-	f.d.mu.Lock()
-	hook := f.d.hook
-	f.d.mu.Unlock()
-	var t Fault
-	if hook != nil {
-		t = hook(Op{Sync, f.name})
-	}
+	op := Op{Kind: Sync, Name: f.name}
+	t := f.d.ask(op)
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
-	if t.Err == nil || t.After {
-		f.n.durable = resize(f.n.durable, int64(len(f.n.data)))
-		for p := range f.n.dirty {
-			from := p * PageSize
-			to := min(from+PageSize, int64(len(f.n.data)))
-			if from < to {
-				copy(f.n.durable[from:to], f.n.data[from:to])
-			}
-		}
+	if f.closed {
+		return op.failed(fs.ErrClosed)
+	}
+	if t.Err == nil || t.After || t.Half {
+		f.n.sync(t.Half)
 	}
 	clear(f.n.dirty)
 	if t.Err != nil {
-		return &fs.PathError{Op: string(Sync), Path: f.name, Err: t.Err}
+		return op.failed(t.Err)
 	}
 	return nil
+}
+
+// sync makes the dirty pages durable, or every other page of them.
+func (n *inode) sync(half bool) {
+	n.durable = resize(n.durable, int64(len(n.data)))
+	for p := range n.dirty {
+		from := p * PageSize
+		to := min(from+PageSize, int64(len(n.data)))
+		if from < to && (!half || p%2 == 0) {
+			copy(n.durable[from:to], n.data[from:to])
+		}
+	}
 }
 
 func (f *file) Writeback(int64, int64) {}
@@ -138,7 +168,19 @@ func (f *file) Writeback(int64, int64) {}
 func (f *file) Size() (int64, error) {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
+	if f.closed {
+		return 0, Op{Kind: "size", Name: f.name}.failed(fs.ErrClosed)
+	}
 	return int64(len(f.n.data)), nil
 }
 
-func (f *file) Close() error { return nil }
+func (f *file) Close() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if f.closed {
+		return Op{Kind: "close", Name: f.name}.failed(fs.ErrClosed)
+	}
+	f.closed = true
+	f.d.handles--
+	return nil
+}
