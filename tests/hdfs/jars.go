@@ -1,0 +1,140 @@
+package hdfs
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+//go:embed pom.xml
+var pom []byte
+
+// buildDir is build/hadoop of the repository that this file was compiled in,
+// or below the user's cache if only the binary was kept.
+func buildDir() (string, error) {
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		root := filepath.Join(filepath.Dir(file), "..", "..")
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return filepath.Join(root, "build", "hadoop"), nil
+		}
+	}
+	if root := moduleRoot(); root != "" {
+		return filepath.Join(root, "build", "hadoop"), nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for Hadoop's jars: %w", err)
+	}
+	return filepath.Join(cache, "out_hdfs-tests", "hadoop"), nil
+}
+
+// moduleRoot is the directory of go.mod at or above the working directory,
+// which under `go test` is the package's. It is "" if there is none.
+func moduleRoot() string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+// installation is what is kept on a machine between runs.
+type installation struct {
+	lib  string // the jars
+	name string // a formatted NameNode's directory, to be copied
+}
+
+// install brings the jars and formats a NameNode, once per machine and pom.xml.
+// Test processes that come at the same time wait for the first.
+func install(ctx context.Context) (installation, error) {
+	base, err := buildDir()
+	if err != nil {
+		return installation{}, err
+	}
+	sum := sha256.Sum256(pom)
+	dir := filepath.Join(base, hex.EncodeToString(sum[:6]))
+	in := installation{lib: filepath.Join(dir, "lib"), name: filepath.Join(dir, "name")}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return installation{}, fmt.Errorf("make a place for Hadoop's jars: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return installation{}, fmt.Errorf("lock Hadoop's jars: %w", err)
+	}
+	defer lock.Close() // and with it the lock
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return installation{}, fmt.Errorf("lock Hadoop's jars: %w", err)
+	}
+	if err := once(in.lib, func(to string) error { return download(ctx, to) }); err != nil {
+		return installation{}, err
+	}
+	if err := once(in.name, func(to string) error { return format(ctx, in.lib, to) }); err != nil {
+		return installation{}, err
+	}
+	return in, nil
+}
+
+// once makes a directory whole or not at all.
+func once(dir string, fill func(to string) error) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	partial := dir + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
+	if err := fill(partial); err != nil {
+		return errors.Join(err, os.RemoveAll(partial))
+	}
+	return os.Rename(partial, dir)
+}
+
+func download(ctx context.Context, to string) error {
+	work, err := os.MkdirTemp("", "out_hdfs-maven-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	file := filepath.Join(work, "pom.xml")
+	if err := os.WriteFile(file, pom, 0o644); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "mvn", "-q", "-B", "-f", file, "dependency:copy-dependencies", "-DoutputDirectory="+to, "-DincludeScope=runtime")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("get Hadoop's jars with Maven (install maven, and see that it reaches a repository): %w\n%s", err, out)
+	}
+	return nil
+}
+
+// format makes an empty namespace. Every cluster begins with a copy of it.
+func format(ctx context.Context, lib, to string) error {
+	work, err := os.MkdirTemp("", "out_hdfs-format-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	l := layout{dir: work, installation: installation{lib: lib}}
+	if err := l.write(properties{"fs.defaultFS": "hdfs://127.0.0.1:1"}, properties{"dfs.namenode.name.dir": "file://" + to}); err != nil {
+		return err
+	}
+	out, err := l.command(ctx, classNameNode, "-format", "-nonInteractive", "-clusterid", "tests").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("format a NameNode: %w\n%s", err, tail(out))
+	}
+	return nil
+}
