@@ -1,0 +1,221 @@
+package compress
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
+)
+
+// frame is a format whose files are one zstd frame. Its blocks are rows as they
+// are, encoded ahead; they are compressed as they are written, in order.
+type frame struct {
+	codec.BlockFormat
+	extension string
+	level     int
+	least     int
+	header    []byte
+
+	lock sync.Mutex
+	free []*zstd.Encoder
+}
+
+var (
+	_ codec.BlockFormat = (*frame)(nil)
+	_ codec.BlockWriter = (*frameWriter)(nil)
+)
+
+func newFrame(f codec.BlockFormat, c compression, level int, header []byte) *frame {
+	return &frame{BlockFormat: f, extension: f.Extension() + c.extension, level: level, least: c.least, header: header}
+}
+
+// zstdWindow is how far back a match may lie. On log records more gains next to
+// nothing, and an encoder holds about twice this for as long as its file is
+// open.
+const zstdWindow = 512 << 10
+
+func zstdOptions(level int) []zstd.EOption {
+	return []zstd.EOption{
+		zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
+		zstd.WithWindowSize(zstdWindow),
+		// One goroutine, the caller's: nothing outlives a writer that is dropped.
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true),
+	}
+}
+
+func (f *frame) Extension() string { return f.extension }
+
+func (f *frame) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
+	return &frameWriter{w: w, format: f, pending: f.header[:len(f.header):len(f.header)]}, nil
+}
+
+// keepEncoders is how many idle encoders a format keeps, for the files that are
+// begun next.
+const keepEncoders = 4
+
+func (f *frame) lend(w io.Writer) *zstd.Encoder {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if n := len(f.free); n > 0 {
+		z := f.free[n-1]
+		f.free = f.free[:n-1]
+		z.Reset(w)
+		return z
+	}
+	return must(zstd.NewWriter(w, zstdOptions(f.level)...))
+}
+
+func (f *frame) giveBack(z *zstd.Encoder) {
+	z.Reset(nil)
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if len(f.free) < keepEncoders {
+		f.free = append(f.free, z)
+	}
+}
+
+// frameWriter keeps rows as they are until they are worth an encoder's memory:
+// a file that stays small, or is begun only, takes none.
+type frameWriter struct {
+	w      io.Writer
+	format *frame
+	rows   codec.BlockEncoder // made by the first Write
+	z      *zstd.Encoder      // nil until there is enough
+	closed bool
+
+	pending []byte // rows that z hasn't seen
+	fed     int64  // bytes that z has seen
+	size    int64  // bytes written
+	err     error  // the first, which is final
+}
+
+// Write implements codec.Writer.
+func (w *frameWriter) Write(b *event.Batch) ([]codec.Reject, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	if w.rows == nil {
+		w.rows = w.format.NewBlockEncoder()
+	}
+	var rejects []codec.Reject
+	w.pending, rejects = w.rows.Encode(w.pending, b)
+	if w.z != nil || len(w.pending) >= w.format.least {
+		w.feedPending()
+	}
+	return rejects, w.err
+}
+
+// WriteBlock implements codec.BlockWriter.
+func (w *frameWriter) WriteBlock(block []byte, records int) error {
+	if w.err == nil && w.z == nil && len(w.pending)+len(block) < w.format.least {
+		w.pending = append(w.pending, block...)
+		return nil
+	}
+	w.feedPending()
+	if w.feed(block); w.err != nil {
+		return fmt.Errorf("writing %d records: %w", records, w.err)
+	}
+	return nil
+}
+
+func (w *frameWriter) feedPending() {
+	w.feed(w.pending)
+	w.pending = nil
+}
+
+func (w *frameWriter) feed(rows []byte) {
+	if w.err != nil || len(rows) == 0 {
+		return
+	}
+	if w.z == nil {
+		w.z = w.format.lend((*counted)(w))
+	}
+	if _, err := w.z.Write(rows); err != nil {
+		w.fail(err)
+	}
+	w.fed += int64(len(rows))
+}
+
+func (w *frameWriter) fail(err error) {
+	if w.err == nil {
+		w.err = fmt.Errorf("compressing behind byte %d: %w", w.size, err)
+	}
+}
+
+// counted is where the encoder of a frameWriter writes.
+type counted frameWriter
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.size += int64(n)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// zstdBlock is how many bytes an encoder gathers before it compresses them.
+const zstdBlock = 128 << 10
+
+// usualRatio is what rows are taken to shrink to before a file tells.
+const usualRatio = 8
+
+// Size implements codec.Writer: the bytes written, and of the rest an estimate
+// by what was written so far.
+func (w *frameWriter) Size() int64 {
+	held := w.fed % zstdBlock
+	rest := int64(len(w.pending)) + held
+	if w.closed {
+		return w.size
+	}
+	if done := w.fed - held; done > 0 {
+		return w.size + int64(float64(rest)*float64(w.size)/float64(done))
+	}
+	return w.size + (rest+usualRatio-1)/usualRatio
+}
+
+// encoderMemory is what an encoder with zstdWindow holds, in bytes. It is
+// measured, and checked by a test.
+func encoderMemory(level int) int64 {
+	switch zstd.EncoderLevelFromZstd(level) {
+	case zstd.SpeedFastest:
+		return 1100 << 10
+	case zstd.SpeedDefault:
+		return 2200 << 10
+	case zstd.SpeedBetterCompression:
+		return 5100 << 10
+	}
+	return 36 << 20
+}
+
+// Buffered implements codec.Writer.
+func (w *frameWriter) Buffered() int64 {
+	n := int64(cap(w.pending))
+	if w.z != nil {
+		n += encoderMemory(w.format.level)
+	}
+	return n
+}
+
+// Close implements codec.Writer: it ends the frame.
+func (w *frameWriter) Close() error {
+	if w.closed {
+		return w.err
+	}
+	w.feedPending()
+	w.closed = true
+	if w.z == nil {
+		return w.err
+	}
+	if err := w.z.Close(); err != nil {
+		w.fail(err)
+	}
+	w.format.giveBack(w.z)
+	w.z = nil
+	return w.err
+}
