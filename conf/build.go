@@ -16,6 +16,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/assigner/datetime"
 	"github.com/out-hdfs/out_hdfs/assigner/partition"
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/deadletter"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/json"
@@ -41,16 +42,24 @@ func NewRegistry() *fs.Registry {
 }
 
 // formats are the built-in formats by name.
-func formats(s *Settings) map[string]func() codec.Format {
+func formats(s *Settings) map[string]func() (codec.Format, error) {
 	lines := json.Options{DateKey: s.JSONDateKey, DateFormat: s.JSONDateFormat, TagKey: s.JSONTagKey}
-	return map[string]func() codec.Format{
-		"json": func() codec.Format { return json.New(lines) },
-		"text": func() codec.Format { return text.New(text.Options{Key: s.TextKey, JSON: lines}) },
+	rows := func(f codec.Format) (codec.Format, error) {
+		return compress.Wrap(f.(codec.BlockFormat), s.Compression, s.CompressionLevel)
+	}
+	return map[string]func() (codec.Format, error){
+		"json": func() (codec.Format, error) { return rows(json.New(lines)) },
+		"text": func() (codec.Format, error) { return rows(text.New(text.Options{Key: s.TextKey, JSON: lines})) },
 	}
 }
 
 // FormatNames are the built-in formats' names, the default first.
 func FormatNames() []string { return []string{"json", "text"} }
+
+// compressions are what a format takes, its default first.
+func compressions(format string) []string {
+	return compress.Names()
+}
 
 // newAssigner makes the configured assigner. Parse has tried it.
 func (s *Settings) newAssigner() (assigner.Assigner, error) {
@@ -170,7 +179,10 @@ func (s *Settings) sinkConfig(sys System) (sink.Config, error) {
 	if _, err := s.newAssigner(); err != nil {
 		return sink.Config{}, fmt.Errorf("%s: %w", KeyAssigner, err)
 	}
-	format := formats(s)[s.Format]()
+	format, err := formats(s)[s.Format]()
+	if err != nil {
+		return sink.Config{}, fmt.Errorf("%s %s: %w", KeyFormat, s.Format, err)
+	}
 	suffix := format.Extension()
 	if s.PartSuffix != nil {
 		suffix = *s.PartSuffix

@@ -205,6 +205,7 @@ func inside(dir, parent string) bool {
 
 func (p *parsing) checkFormat() {
 	s := &p.settings
+	p.checkCompression()
 	if s.JSONTagKey != "" && s.JSONTagKey == s.JSONDateKey {
 		p.wrong(KeyJSONTagKey, "%w", errors.New("it is also json_date_key; a line can't have both under one key"))
 	}

@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 	s.TextKey = nil
 	want := Settings{
 		Target: fs.Location{Scheme: "hdfs", Authority: "prod", Path: "/logs"},
-		Format: "json", JSONDateKey: "date", JSONDateFormat: json.ISO8601,
+		Format: "json", Compression: "none", JSONDateKey: "date", JSONDateFormat: json.ISO8601,
 		Assigner: AssignerDatetime, BucketFormat: "yyyy-MM-dd--HH", BucketZone: time.Local, BucketTime: "record",
 		RollingPolicy: RollingDefault, RollSize: 128e6, RollInterval: 15 * time.Minute, RollInactivity: 5 * time.Minute,
 		BucketCheckInterval: time.Minute, MaxOpenBuckets: 256,
@@ -58,7 +58,7 @@ func TestEveryKeyIsTaken(t *testing.T) {
 	suffix, zone := ".log", "Asia/Shanghai"
 	s := parse(t, map[string]string{
 		"PATH": "/logs", "Default_Scheme": "hdfs://nn:8020",
-		"format": "TEXT", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "text_key": "$a['b']",
+		"format": "TEXT", "compression": "GZip", "compression_level": "9", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "text_key": "$a['b']",
 		"assigner": "Partition", "bucket_timezone": zone, "bucket_time": "$time", "partition_by": "dt=%Y, ns=$ns",
 		"rolling_policy": "default", "roll_size": "64MiB", "roll_interval": "1h30m", "roll_inactivity": "0", "bucket_check_interval": "500ms",
 		"max_open_buckets": "7", "part_prefix": "p", "part_suffix": suffix, "writer_id": "edge-7_a.b", "file_mode": "640", "dir_mode": "0o750",
@@ -69,7 +69,7 @@ func TestEveryKeyIsTaken(t *testing.T) {
 	s.TextKey, s.BucketZone = nil, nil
 	want := Settings{
 		Target: fs.Location{Scheme: "hdfs", Authority: "nn:8020", Path: "/logs"}, DefaultScheme: "hdfs://nn:8020",
-		Format: "text", JSONDateKey: "@timestamp", JSONDateFormat: json.EpochMillis, JSONTagKey: "tag",
+		Format: "text", Compression: "gzip", CompressionLevel: 9, JSONDateKey: "@timestamp", JSONDateFormat: json.EpochMillis, JSONTagKey: "tag",
 		Assigner: AssignerPartition, BucketFormat: "yyyy-MM-dd--HH", BucketTime: "$time", PartitionBy: "dt=%Y, ns=$ns",
 		RollingPolicy: RollingDefault, RollSize: 64 << 20, RollInterval: 90 * time.Minute,
 		BucketCheckInterval: 500 * time.Millisecond, MaxOpenBuckets: 7,
@@ -199,6 +199,11 @@ func TestMistakes(t *testing.T) {
 		{"unknown default scheme", with(KeyPath, "/x", KeyDefaultScheme, "s3"), []string{KeyDefaultScheme}},
 		{"default scheme that is a path", with(KeyDefaultScheme, "/x"), []string{KeyDefaultScheme}},
 		{"unknown format", with(KeyFormat, "xml"), []string{KeyFormat}},
+		{"unknown compression", with(KeyCompression, "rar"), []string{KeyCompression}},
+		{"level without compression", with(KeyCompressionLevel, "1"), []string{KeyCompressionLevel}},
+		{"level too high", with(KeyCompression, "gzip", KeyCompressionLevel, "10"), []string{KeyCompressionLevel}},
+		{"level zero", with(KeyCompression, "gzip", KeyCompressionLevel, "0"), []string{KeyCompressionLevel}},
+		{"level of an unknown compression", with(KeyCompression, "rar", KeyCompressionLevel, "99"), []string{KeyCompression}},
 		{"unknown date format", with(KeyJSONDateFormat, "rfc"), []string{KeyJSONDateFormat}},
 		{"tag key on", with(KeyJSONTagKey, "on"), []string{KeyJSONTagKey}},
 		{"tag under the date's key", with(KeyJSONTagKey, "date"), []string{KeyJSONTagKey}},
@@ -362,6 +367,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("path=/x\ndefault_scheme=hdfs://ns\nassigner=partition\npartition_by=dt=%Y, a=$b['c']\nbucket_timezone=Asia/Kolkata")
 	f.Add("path=file:///x\nrolling_policy=on_checkpoint\npart_suffix=none\njson_date_key=false\nfile_mode=none\nfs.hdfs.limit.timeout=5\nwriter_id=a")
 	f.Add("path=file:///x\nassigner=base_path\nformat=text\ntext_key=$a[1]\nstate_dir=/s\nroll_size=1GiB\njson_tag_key=tag\nbucket_time=arrival")
+	f.Add("path=/x\ncompression=zstd\ncompression_level=19")
 	f.Add("path=hdfs:///x\nbucket_format=%Y/%m\nbucket_time=$a['x y']\nfs.file.limit.total=-1\nexit_timeout=1h1s\npart_prefix=none")
 	f.Fuzz(func(t *testing.T, lines string) {
 		values := map[string]string{}

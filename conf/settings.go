@@ -14,11 +14,13 @@ type Settings struct {
 	Target        fs.Location // path with default_scheme applied
 	DefaultScheme string      // as given; "" is Hadoop's or file:///
 
-	Format         string
-	JSONDateKey    string // "" leaves the date out
-	JSONDateFormat json.DateFormat
-	JSONTagKey     string // "" leaves the tag out
-	TextKey        *event.Accessor
+	Format           string
+	Compression      string // one of what the format takes
+	CompressionLevel int    // 0 is the compression's own default
+	JSONDateKey      string // "" leaves the date out
+	JSONDateFormat   json.DateFormat
+	JSONTagKey       string // "" leaves the tag out
+	TextKey          *event.Accessor
 
 	Assigner     string // AssignerDatetime, AssignerBasePath or AssignerPartition
 	BucketFormat string

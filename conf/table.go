@@ -13,6 +13,8 @@ const (
 	KeyPath                = "path"
 	KeyDefaultScheme       = "default_scheme"
 	KeyFormat              = "format"
+	KeyCompression         = "compression"
+	KeyCompressionLevel    = "compression_level"
 	KeyJSONDateKey         = "json_date_key"
 	KeyJSONDateFormat      = "json_date_format"
 	KeyJSONTagKey          = "json_tag_key"
@@ -86,6 +88,8 @@ func formatOptions(env Environment) []Option {
 	return inGroup("Format",
 		Option{Key: KeyFormat, Default: "json",
 			Help: "How records are written."}.choice(func(s *Settings) *string { return &s.Format }, env.Formats...),
+		compressionOption(env),
+		levelOption(),
 		Option{Key: KeyJSONDateKey, Kind: Text, Default: json.DefaultDateKey, Empty: true,
 			Help: "The key that an event's time is written under; `false` leaves it out."}.
 			text(func(s *Settings) *string { return &s.JSONDateKey }, dateKey),
