@@ -1,0 +1,14 @@
+// Package hadoop reads Hadoop's client configuration, core-site.xml and
+// hdfs-site.xml, the way Hadoop does, and says what the HDFS driver needs from
+// it: addresses, sizes, modes and security.
+//
+// Kept from Hadoop's Configuration: a later file wins over an earlier one
+// unless the earlier marks a property as final; names that were deprecated long
+// ago still count; ${…} in a value stands for an environment variable
+// (${env.NAME}), a property of the user (${user.name}) or another property.
+// Left out: XInclude, which is refused instead of being ignored, and Hadoop's
+// own built-in defaults, so that a property nobody set is known to be unset.
+//
+// A Conf never changes after it was loaded and is safe for concurrent use.
+// Nothing here is written, and no network is used.
+package hadoop
