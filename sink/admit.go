@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
@@ -12,8 +13,11 @@ import (
 // admission decides whether there is room for another chunk, and says once
 // when there isn't and once when there is again.
 type admission struct {
+	flying atomic.Int64 // bytes of chunks admitted and not yet answered
+
 	mu      sync.Mutex
-	refused error // why the last chunk was refused, nil if it wasn't
+	refused error     // why chunks are refused, nil if they aren't
+	last    time.Time // of the latest refusal
 }
 
 // errStateFull is why a chunk isn't admitted.
@@ -23,18 +27,30 @@ var errStateFull = errors.New("state_limit is reached")
 // that finish the work already accepted.
 func (s *Sink) reserve() int64 { return min(s.cfg.StateLimit/8, 256<<20) }
 
-func (s *Sink) hasRoom(size int64) bool {
-	return s.journal.Usage()+s.staged.Load()+size <= s.cfg.StateLimit-s.reserve()
+// used is what state_limit bounds.
+func (s *Sink) used() int64 { return s.journal.Usage() + s.staged.Load() }
+
+// enter reports whether there is room for a chunk, and if so reserves it until
+// leave: of several flushes at a time each sees the others.
+func (a *admission) enter(s *Sink, size int64) bool {
+	if s.used()+a.flying.Add(size) <= s.cfg.StateLimit-s.reserve() {
+		return true
+	}
+	a.leave(size)
+	return false
 }
 
-// admitPoll is how often a waiting flush looks again; space comes from parts
-// being published and segments dying, which nobody announces.
-const admitPoll = 20 * time.Millisecond
+func (a *admission) leave(size int64) { a.flying.Add(-size) }
 
-// wait waits up to flush_timeout for room. While it waits, in-progress parts
-// are rolled, oldest first, since what they hold pins the journal.
+// roomPoll is how often whoever waits for room looks again; it comes from
+// parts being published and segments dying, which nobody announces.
+const roomPoll = 20 * time.Millisecond
+
+// wait waits up to flush_timeout for room, and reports whether the caller has
+// entered. While it waits, in-progress parts are rolled, oldest first, since
+// what they hold pins the journal.
 func (a *admission) wait(s *Sink, size int64, noWait bool) bool {
-	if s.hasRoom(size) {
+	if a.enter(s, size) {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.FlushTimeout)
@@ -45,30 +61,38 @@ func (a *admission) wait(s *Sink, size int64, noWait bool) bool {
 			a.failed(s, errStateFull)
 			return false
 		}
-		sleep(ctx, admitPoll)
-		if s.hasRoom(size) {
+		sleep(ctx, roomPoll)
+		if a.enter(s, size) {
 			return true
 		}
 	}
 }
 
-// failed says, once per change, that chunks are refused.
+// failed says, once per change, that chunks are refused. A sink that is being
+// closed refuses them for that reason, which is no trouble.
 func (a *admission) failed(s *Sink, err error) {
+	if s.closing.Load() || errors.Is(err, journal.ErrClosed) {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.refused == nil && !errors.Is(err, journal.ErrClosed) {
+	if a.refused == nil {
 		s.log.Error("chunks are refused: Fluent Bit keeps them and delivers them again",
 			"error", err, "state_dir", s.cfg.StateDir, "state_limit", s.cfg.StateLimit,
 			"journal", s.journal.Usage(), "staged", s.staged.Load(), "target", s.cfg.Target,
 			"do", "restore the target if it is away, make room on the disk, or raise state_limit")
 	}
-	a.refused = err
+	a.refused, a.last = err, time.Now()
 }
+
+// calm is how long no chunk must have been refused before that is told: at the
+// limit each published part lets some in, and the next is refused again.
+const calm = 10 * time.Second
 
 func (a *admission) ok(s *Sink) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.refused != nil {
+	if a.refused != nil && time.Since(a.last) >= calm {
 		s.log.Info("chunks are accepted again", "was", a.refused)
 		a.refused = nil
 	}

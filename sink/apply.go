@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"syscall"
 	"time"
@@ -17,7 +18,7 @@ import (
 // a function.
 type applier struct {
 	s    *Sink
-	asks chan func(ctx context.Context) // run by the applier between two jobs
+	asks chan func() // run by the applier between two jobs
 	// relief is a wish to roll the part that pins the journal longest.
 	relief chan struct{}
 	// parts are the in-progress parts by bucket, the dead letters' among them:
@@ -29,42 +30,57 @@ type applier struct {
 
 func (a *applier) start(s *Sink) {
 	a.s = s
-	a.asks = make(chan func(context.Context))
+	a.asks = make(chan func())
 	a.relief = make(chan struct{}, 1)
 	a.parts = map[string]*part{}
-	s.goRun("applier", a.run)
+	s.goRun(&s.local, "applier", a.run)
 }
 
 func (a *applier) run(ctx context.Context) {
-	tick := time.NewTicker(a.s.cfg.BucketCheckInterval)
+	tick := time.NewTicker(max(a.s.cfg.BucketCheckInterval, time.Millisecond))
 	defer tick.Stop()
 	for {
+		ordered, look := a.s.dispatch.ordered, (<-chan time.Time)(nil)
+		if !a.room(ctx) {
+			ordered, look = nil, time.After(roomPoll)
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case j := <-a.s.dispatch.ordered:
+		case j := <-ordered:
 			select {
 			case <-j.done:
 			case <-ctx.Done():
 				return
 			}
 			a.take(ctx, j)
-			a.s.queue.finish(j.seq)
+		case <-look:
 		case now := <-tick.C:
-			a.rollWhere(func(p *part) bool { return p.records == 0 || a.s.cfg.Policy.RollOnTimer(p.info(), now) })
+			a.rollWhere(ctx, func(p *part) bool { return p.records == 0 || a.s.cfg.Policy.RollOnTimer(p.info(), now) })
 		case <-a.relief:
-			a.rollOldest()
-		case ask := <-a.asks:
-			ask(ctx)
+			a.rollLeast(ctx, func(x, y *part) bool { return x.oldest < y.oldest })
+		case f := <-a.asks:
+			f()
 		}
 	}
 }
 
-// ask runs f on the applier and waits for it.
+// room reports whether another chunk may be applied. Beyond state_limit all
+// that is in progress is rolled, and nothing is added as long as something may
+// still be published and make room.
+func (a *applier) room(ctx context.Context) bool {
+	if a.s.used() <= a.s.cfg.StateLimit {
+		return true
+	}
+	a.rollWhere(ctx, func(*part) bool { return true })
+	return a.s.seal.idle() && a.s.upload.idle()
+}
+
+// ask runs f on the applier and waits for it. After a false f may still run.
 func (a *applier) ask(ctx context.Context, f func()) bool {
 	ran := make(chan struct{})
 	select {
-	case a.asks <- func(context.Context) { f(); close(ran) }:
+	case a.asks <- func() { f(); close(ran) }:
 	case <-ctx.Done():
 		return false
 	case <-a.s.ctx.Done():
@@ -73,6 +89,8 @@ func (a *applier) ask(ctx context.Context, f func()) bool {
 	select {
 	case <-ran:
 		return true
+	case <-ctx.Done():
+		return false
 	case <-a.s.ctx.Done():
 		return false
 	}
@@ -80,7 +98,7 @@ func (a *applier) ask(ctx context.Context, f func()) bool {
 
 // rollAll rolls every in-progress part.
 func (a *applier) rollAll(ctx context.Context) bool {
-	return a.ask(ctx, func() { a.rollWhere(func(*part) bool { return true }) })
+	return a.ask(ctx, func() { a.rollWhere(a.s.ctx, func(*part) bool { return true }) })
 }
 
 // relieve asks that the part be rolled that pins the journal longest.
@@ -99,58 +117,102 @@ func (a *applier) closeFiles() {
 	}
 }
 
-// take applies a job or, if its chunk could not be read, sees to it.
+// take applies a job. Whatever of it could not be applied is decoded again:
+// each share is in a part whole, or not at all and owed. So no panic leaves half
+// a share in a part, nor loses one.
 func (a *applier) take(ctx context.Context, j *job) {
+	defer a.s.queue.finish(j.seq)
 	defer j.release(a.s)
 	if j.err != nil {
-		a.unreadable(ctx, j)
+		a.unreadable(j)
 		return
 	}
-	for _, sh := range j.shares {
-		if !a.addShare(ctx, j, sh) {
-			return
+	var letters *share
+	var failure error
+	if panicked := safely(func() { letters, failure = a.applyShares(ctx, j) }); panicked != "" {
+		failure = errors.New(panicked)
+		a.s.log.Error("bug: a panic while a chunk was applied; its records are decoded again; please report this",
+			"chunk", j.seq, "panic", panicked)
+		for _, p := range a.parts {
+			if p.torn {
+				a.drop(p, failure)
+			}
 		}
 	}
-	letters := j.letterShare(a.s.cfg.Letters)
-	if letters != nil && !a.addShare(ctx, j, letters) {
+	if ctx.Err() != nil {
 		return
+	}
+	a.owe(j, letters, failure)
+}
+
+// applyShares writes the job's shares, its letters last, and asks the policy.
+// The error is that of the last share that could not be written.
+func (a *applier) applyShares(ctx context.Context, j *job) (letters *share, failure error) {
+	for _, sh := range j.shares {
+		if err := a.addShare(ctx, j, sh); err != nil {
+			failure = err
+		}
+	}
+	if letters = j.letterShare(a.s.cfg.Letters); letters != nil {
+		if err := a.addShare(ctx, j, letters); err != nil {
+			failure = err
+		}
 	}
 	if j.records == 0 {
 		a.s.append(ctx, journal.Void{Seq: j.seq})
-		return
-	}
-	a.checkpoint(j, letters)
-}
-
-// checkpoint asks the policy about the parts that the chunk went to.
-func (a *applier) checkpoint(j *job, letters *share) {
-	roll := func(bucket string) {
-		if p := a.parts[bucket]; p != nil && a.s.cfg.Policy.RollOnCheckpoint(p.info()) {
-			a.roll(p)
-		}
+		return letters, failure
 	}
 	for _, sh := range j.shares {
-		roll(sh.bucket)
+		a.checkpoint(ctx, sh.bucket)
 	}
 	if letters != nil {
-		roll(letters.bucket)
+		a.checkpoint(ctx, letters.bucket)
 	}
+	return letters, failure
+}
+
+// checkpoint asks the policy about a part that the chunk went to.
+func (a *applier) checkpoint(ctx context.Context, bucket string) {
+	if p := a.parts[bucket]; p != nil && p.records > 0 && a.s.cfg.Policy.RollOnCheckpoint(p.info()) {
+		a.roll(ctx, p)
+	}
+}
+
+// owe queues those of the job's records once more that are in no part.
+func (a *applier) owe(j *job, letters *share, failure error) {
+	var owed []uint32
+	for _, sh := range j.shares {
+		owed = append(owed, sh.owed()...)
+	}
+	if letters == nil || !letters.applied {
+		for _, l := range j.letters {
+			owed = append(owed, l.event.Ordinal)
+		}
+		if j.whole {
+			owed = append(owed, 0)
+		}
+	}
+	if len(owed) == 0 {
+		return
+	}
+	only := journal.CoverageOf(runsOf(owed))
+	a.s.requeue(a.s.suspect(item{seq: j.seq, size: j.size, only: &only, alone: j.alone, failed: j.failed}, failure))
 }
 
 // unreadable sees to a chunk that could not be read back: gone, damaged, or to
 // be tried again.
-func (a *applier) unreadable(ctx context.Context, j *job) {
+func (a *applier) unreadable(j *job) {
 	var damage *journal.DamageError
 	switch {
-	case errors.Is(j.err, fs.ErrNotExist) && !errors.As(j.err, &damage): // all of it is rolled
 	case errors.As(j.err, &damage):
 		a.s.log.Error("a chunk was lost to damage of the state directory's disk", "chunk", j.seq, "error", j.err,
 			"kept", a.s.cfg.StateDir+"/"+journal.Dir+"/damaged", "do", "replace the disk")
 		if err := a.s.journal.GiveUp(j.seq); err != nil {
-			a.again(ctx, j.item, err)
+			a.again(j.item, err)
 		}
+	case errors.Is(j.err, fs.ErrNotExist): // all of it is rolled
 	default:
-		a.again(ctx, j.item, j.err)
+		a.again(j.item, j.err)
 	}
 }
 
@@ -159,36 +221,39 @@ func (a *applier) unreadable(ctx context.Context, j *job) {
 const retryChunkAfter = time.Second
 
 // again queues a chunk once more, later.
-func (a *applier) again(ctx context.Context, it item, err error) {
-	a.s.log.Error("a chunk is tried again later", "chunk", it.seq, "state_dir", a.s.cfg.StateDir, "error", err)
-	a.s.requeue(item{seq: it.seq, size: it.size, only: it.only})
+func (a *applier) again(it item, err error) {
+	a.s.log.Error("a chunk can't be read back and is tried again", "chunk", it.seq, "state_dir", a.s.cfg.StateDir,
+		"error", err, "do", "check the disk")
+	it.payload = nil
+	a.s.requeue(it)
 }
 
-// addShare writes a share to its bucket's part. It reports false if ctx ended
-// before that succeeded; the part is then dropped with everything else.
-func (a *applier) addShare(ctx context.Context, j *job, sh *share) bool {
+// addShare writes a share to its bucket's part, unless ctx ends before that
+// succeeds. On an error the part is dropped and the share isn't applied.
+func (a *applier) addShare(ctx context.Context, j *job, sh *share) error {
 	if sh.encoded && sh.records.Count() == 0 {
-		return true
+		sh.applied = true
+		return nil
 	}
 	p := a.open(ctx, sh)
 	if p == nil {
-		return false
+		return nil
 	}
 	if err := p.add(j, sh); err != nil {
-		a.spoil(ctx, p, j, sh, err)
-		return true
+		a.drop(p, err)
+		return err
 	}
-	if !a.persist(ctx, p) {
-		return false
+	if p.file.err != nil && !a.insist(ctx, "write an in-progress part", p, p.file.flush) {
+		return nil
 	}
 	a.held -= p.held
 	p.held = p.buffered()
 	a.held += p.held
-	a.keepLimits()
-	if a.parts[sh.bucket] == p && p.records > 0 && a.s.cfg.Policy.RollOnEvent(p.info()) {
-		a.roll(p)
+	a.keepLimits(ctx)
+	if a.parts[sh.bucket] == p && p.records > 0 && (p.full() || a.s.cfg.Policy.RollOnEvent(p.info())) {
+		a.roll(ctx, p)
 	}
-	return true
+	return nil
 }
 
 // open returns the bucket's in-progress part, creating it until that succeeds.
@@ -209,7 +274,7 @@ func (a *applier) open(ctx context.Context, sh *share) *part {
 
 func (a *applier) create(sh *share) (*part, error) {
 	n := a.s.journal.NextPart()
-	file, err := createStaged(a.s.cfg.Disk, fmt.Sprintf("%s/%d", stagedDir, n), func(b int64) { a.s.staged.Add(b) })
+	file, err := createStaged(a.s.disk, fmt.Sprintf("%s/%d", stagedDir, n), func(b int64) { a.s.staged.Add(b) })
 	if err != nil {
 		return nil, err
 	}
@@ -217,25 +282,31 @@ func (a *applier) create(sh *share) (*part, error) {
 		return &part{number: n, bucket: sh.bucket, file: file, suffix: a.s.cfg.Letters.Suffix()}, nil
 	}
 	p := &part{number: n, bucket: sh.bucket, file: file, suffix: a.s.cfg.PartSuffix}
-	p.writer, err = a.s.cfg.Format.NewWriter(file, codec.Meta{WriterID: a.s.journal.WriterID(), Part: n, Created: time.Now()})
+	p.writer, err = a.s.newWriter(file, n)
 	if err != nil {
 		a.s.dropStaged(file)
-		return nil, fmt.Errorf("begin a part: %w", err)
+		return nil, err
 	}
 	return p, nil
 }
 
-// persist writes what the part gathered, if that failed the first time, until
-// it succeeds. The pipeline waits meanwhile, and flushes don't.
-func (a *applier) persist(ctx context.Context, p *part) bool {
-	if p.file.err == nil {
-		return true
+// newWriter begins a file of the format's.
+func (s *Sink) newWriter(w io.Writer, number uint64) (out codec.Writer, err error) {
+	panicked := safely(func() {
+		out, err = s.cfg.Format.NewWriter(w, codec.Meta{WriterID: s.journal.WriterID(), Part: number, Created: time.Now()})
+	})
+	if panicked != "" {
+		err = errors.New(panicked)
 	}
-	return a.insist(ctx, "write an in-progress part", p, p.file.flush)
+	if err != nil {
+		return nil, fmt.Errorf("begin part %d: %w", number, err)
+	}
+	return out, nil
 }
 
-// insist does something on the local disk until it succeeds. On a full disk it
-// rolls what else is in progress, which makes room once it is published.
+// insist does something on the local disk until it succeeds, or ctx ends. On a
+// full disk it rolls what else is in progress, which makes room once it is
+// published. The pipeline waits meanwhile, and flushes don't.
 func (a *applier) insist(ctx context.Context, what string, except *part, do func() error) bool {
 	var b backoff
 	for ctx.Err() == nil {
@@ -251,41 +322,32 @@ func (a *applier) insist(ctx context.Context, what string, except *part, do func
 				"state_dir", a.s.cfg.StateDir, "error", err, "do", "make room on the disk, or check it")
 		}
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-			a.rollWhere(func(p *part) bool { return p != except })
+			a.rollWhere(ctx, func(p *part) bool { return p != except })
 		}
 		sleep(ctx, b.next())
 	}
 	return false
 }
 
-// spoil drops a part that can't be finished. Its records, and those of the
-// share that spoilt it, are decoded again.
-func (a *applier) spoil(ctx context.Context, p *part, j *job, sh *share, err error) {
+// drop gives up a part whose file can't be used. Its records are decoded again.
+func (a *applier) drop(p *part, err error) {
 	a.remove(p)
-	var all journal.Ranges
-	for _, e := range sh.batch.Events {
-		all.Add(e.Ordinal)
-	}
-	p.shares = append(p.shares, journal.Share{Seq: j.seq, Records: j.records, Count: all.Count(), Runs: all.Bytes()})
-	a.s.rebuild(ctx, p, err)
+	a.s.rebuild(p, err)
 }
 
 // keepLimits rolls least recently written parts while max_open_buckets or
 // memory_limit is exceeded.
-func (a *applier) keepLimits() {
+func (a *applier) keepLimits(ctx context.Context) {
 	for len(a.parts) > max(1, a.s.cfg.MaxOpenBuckets) || len(a.parts) > 1 && a.held > a.s.memory.encoders {
-		if !a.rollLeast(func(x, y *part) bool { return x.last.Before(y.last) }) {
+		if !a.rollLeast(ctx, func(x, y *part) bool { return x.last.Before(y.last) }) {
 			return
 		}
 	}
 }
 
-// rollOldest rolls the part with the oldest chunk.
-func (a *applier) rollOldest() { a.rollLeast(func(x, y *part) bool { return x.oldest < y.oldest }) }
-
 // rollLeast rolls the part that is before all others, and reports whether
 // there was one.
-func (a *applier) rollLeast(before func(x, y *part) bool) bool {
+func (a *applier) rollLeast(ctx context.Context, before func(x, y *part) bool) bool {
 	var least *part
 	for _, p := range a.parts {
 		if least == nil || before(p, least) {
@@ -293,15 +355,15 @@ func (a *applier) rollLeast(before func(x, y *part) bool) bool {
 		}
 	}
 	if least != nil {
-		a.roll(least)
+		a.roll(ctx, least)
 	}
 	return least != nil
 }
 
-func (a *applier) rollWhere(roll func(*part) bool) {
+func (a *applier) rollWhere(ctx context.Context, roll func(*part) bool) {
 	for _, p := range a.parts {
 		if roll(p) {
-			a.roll(p)
+			a.roll(ctx, p)
 		}
 	}
 }
@@ -313,11 +375,11 @@ func (a *applier) remove(p *part) {
 }
 
 // roll hands the part to the sealer. One without records is dropped.
-func (a *applier) roll(p *part) {
+func (a *applier) roll(ctx context.Context, p *part) {
 	a.remove(p)
 	if p.records == 0 {
 		a.s.dropStaged(p.file)
 		return
 	}
-	a.s.seal.push(p)
+	a.s.seal.push(ctx, a.s, p)
 }

@@ -36,8 +36,6 @@ func (b *backoff) next() time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-func (b *backoff) reset() { b.failures = 0 }
-
 // notice lets goroutines wait for a condition that others change. The zero
 // value is ready to use.
 type notice struct {

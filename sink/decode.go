@@ -28,6 +28,8 @@ type job struct {
 	err     error  // why the chunk could not be read
 	// whole is set for a chunk that goes undecoded to the dead letters.
 	whole bool
+	// published is how many of such a chunk's records are in rolled parts.
+	published uint32
 }
 
 // share is what one bucket gets of a chunk.
@@ -38,12 +40,7 @@ type share struct {
 	encoded bool
 	records journal.Ranges // of the block
 	letters bool           // the dead letters' share
-}
-
-// letter is a record for the dead letters.
-type letter struct {
-	event  *event.Event
-	reason string
+	applied bool           // it is in a part, or nothing of it needs to be
 }
 
 // worker decodes chunks, one at a time.
@@ -56,10 +53,15 @@ type worker struct {
 
 func newWorker(s *Sink) *worker {
 	w := &worker{s: s, assigner: s.cfg.NewAssigner()}
-	if f, ok := s.cfg.Format.(codec.BlockFormat); ok {
+	w.renew()
+	return w
+}
+
+// renew makes a new encoder: one that panicked may be in any state.
+func (w *worker) renew() {
+	if f, ok := w.s.cfg.Format.(codec.BlockFormat); ok {
 		w.encoder = f.NewBlockEncoder()
 	}
-	return w
 }
 
 func (w *worker) run(ctx context.Context) {
@@ -87,12 +89,18 @@ func (w *worker) decode(j *job) {
 		return
 	}
 	if j.whole = c.DeadLetter; j.whole {
+		covered := w.s.journal.Covered(j.seq)
+		j.published = covered.Count()
 		return
 	}
 	events := w.events(j)
 	if panicked := safely(func() { w.assignAll(j, events) }); panicked != "" {
 		w.assignEach(j, events)
 	}
+	for _, sh := range j.shares {
+		w.sift(j, sh)
+	}
+	j.shares = slices.DeleteFunc(j.shares, func(sh *share) bool { return len(sh.batch.Events) == 0 })
 	w.encodeAll(j)
 }
 
@@ -203,6 +211,7 @@ func (w *worker) assignAll(j *job, events []event.Event) {
 // letter.
 func (w *worker) assignEach(j *job, events []event.Event) {
 	ctx := assigner.Context{Tag: j.tag, Arrival: j.arrival}
+	w.assigner = w.s.cfg.NewAssigner()
 	for i := range events {
 		if events[i].Malformed != "" {
 			continue
@@ -210,6 +219,7 @@ func (w *worker) assignEach(j *job, events []event.Event) {
 		panicked := safely(func() { _, _ = w.assigner.Bucket(&events[i], &ctx) })
 		if panicked != "" {
 			events[i].Malformed = panicked
+			w.assigner = w.s.cfg.NewAssigner() // the one that panicked may be in any state
 		}
 	}
 	j.shares, j.letters = nil, nil
@@ -268,6 +278,7 @@ func (w *worker) encode(dst []byte, sh *share) (block []byte, rejects []codec.Re
 		return block, rejects
 	}
 	block, rejects = dst, nil
+	w.renew()
 	for _, e := range sh.batch.Events {
 		one := event.Batch{Tag: sh.batch.Tag, Arrival: sh.batch.Arrival, Events: []*event.Event{e}}
 		before := block
@@ -278,6 +289,7 @@ func (w *worker) encode(dst []byte, sh *share) (block []byte, rejects []codec.Re
 		})
 		if panicked != "" {
 			block = before
+			w.renew()
 			rejects = append(rejects, codec.Reject{Event: e, Reason: panicked})
 		}
 	}
@@ -297,32 +309,29 @@ func (sh *share) account(rejects []codec.Reject) {
 	}
 }
 
-func (j *job) reject(rejects []codec.Reject) {
-	for _, r := range rejects {
-		j.letters = append(j.letters, letter{r.Event, r.Reason})
-	}
-}
-
-// letterShare makes the dead letters' share of the job, nil if it has none.
-func (j *job) letterShare(l Letters) *share {
-	batch := event.Batch{Tag: j.tag, Arrival: j.arrival}
-	sh := &share{bucket: l.Bucket(j.arrival), batch: batch, encoded: true, letters: true}
-	if j.whole {
-		j.records = 1
-		e := &event.Event{Raw: j.data}
-		sh.block = l.Append(nil, &batch, e, "sent undecoded to the dead letters by an operator")
-		sh.records.Add(0)
-		return sh
-	}
-	if len(j.letters) == 0 {
+// owed are the records of a share that wasn't applied. Those that were rejected
+// ahead aren't among them: they are letters.
+func (sh *share) owed() (ordinals []uint32) {
+	if sh.applied {
 		return nil
 	}
-	slices.SortFunc(j.letters, func(a, b letter) int { return int(int64(a.event.Ordinal) - int64(b.event.Ordinal)) })
-	for _, x := range j.letters {
-		sh.block = l.Append(sh.block, &batch, x.event, x.reason)
-		sh.records.Add(x.event.Ordinal)
+	encoded := journal.CoverageOf(sh.records.Bytes())
+	for _, e := range sh.batch.Events {
+		if !sh.encoded || encoded.Has(e.Ordinal) {
+			ordinals = append(ordinals, e.Ordinal)
+		}
 	}
-	return sh
+	return ordinals
+}
+
+// runsOf encodes ordinals in any order.
+func runsOf(ordinals []uint32) []byte {
+	slices.Sort(ordinals)
+	var r journal.Ranges
+	for _, o := range slices.Compact(ordinals) {
+		r.Add(o)
+	}
+	return r.Bytes()
 }
 
 // release gives the job's buffers back.

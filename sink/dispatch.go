@@ -22,30 +22,37 @@ const (
 type dispatcher struct {
 	jobs    chan *job // to the workers
 	ordered chan *job // to the applier; its capacity bounds the pipeline
+	// group is what was taken and isn't handed out yet; it outlives a panic.
+	group []item
 	// announced is true while the last decoding frame named chunks.
 	announced bool
 }
 
 func (d *dispatcher) start(s *Sink) {
+	workers := max(1, s.cfg.Workers)
 	d.jobs = make(chan *job)
-	d.ordered = make(chan *job, s.cfg.Workers+1)
-	for range s.cfg.Workers {
-		s.goRun("worker", func(ctx context.Context) { newWorker(s).run(ctx) })
+	d.ordered = make(chan *job, workers+1)
+	for range workers {
+		s.goRun(&s.local, "worker", func(ctx context.Context) { newWorker(s).run(ctx) })
 	}
-	s.goRun("dispatcher", func(ctx context.Context) { d.run(ctx, s) })
+	s.goRun(&s.local, "dispatcher", func(ctx context.Context) { d.run(ctx, s) })
 }
 
 func (d *dispatcher) run(ctx context.Context, s *Sink) {
 	for ctx.Err() == nil {
-		group := d.next(ctx, s)
-		if group = d.admit(group, s); len(group) == 0 {
+		if len(d.group) == 0 {
+			d.group = d.next(ctx, s)
+		}
+		if d.group = dropDead(d.group, s); len(d.group) == 0 {
 			continue
 		}
 		if !d.announce(ctx, s) {
 			return
 		}
-		for _, it := range group {
-			j := &job{item: it, done: make(chan struct{})}
+		for len(d.group) > 0 {
+			j := &job{item: d.group[0], done: make(chan struct{})}
+			d.group = d.group[1:]
+			// The applier first: it waits for done, so the order is the chunks'.
 			if !send(ctx, d.ordered, j) || !send(ctx, d.jobs, j) {
 				return
 			}
@@ -74,29 +81,30 @@ func (d *dispatcher) next(ctx context.Context, s *Sink) []item {
 		return group
 	}
 	if ctx.Err() == nil && len(s.queue.inHand()) == 0 {
-		// Nobody waits for it: if it fails, the next start counts a death too
-		// many, which the chunk's decoding alone undoes.
-		d.announced = s.journal.Append(journal.Decoding{}) != nil
+		d.settle(s)
 	}
 	return nil
 }
 
-// admit drops what isn't to be decoded: chunks that are held.
-func (d *dispatcher) admit(group []item, s *Sink) []item {
+// settle tells the journal that nothing is being decoded. Nobody waits for it:
+// if it fails it is repeated when the pipeline is idle again, and at worst the
+// next start counts a death too many, which the chunk's decoding alone undoes.
+func (d *dispatcher) settle(s *Sink) {
+	if d.announced {
+		d.announced = s.journal.Append(journal.Decoding{}) != nil
+	}
+}
+
+// dropDead drops chunks of which nothing is owed any more.
+func dropDead(group []item, s *Sink) []item {
 	kept := group[:0]
 	for _, it := range group {
-		c, live := s.journal.Chunk(it.seq)
-		if live && c.Deaths >= maxDeaths {
-			s.log.Error("a chunk is held: the process died three times in a row while decoding it",
-				"chunk", it.seq, "bytes", c.Length, "state_dir", s.cfg.StateDir,
-				"do", "`out-hdfs resolve` sends it to the dead letters, or decodes it once more")
-		}
-		if !live || c.Deaths >= maxDeaths {
-			s.memory.release(it.payload)
-			s.queue.finish(it.seq)
+		if _, live := s.journal.Chunk(it.seq); live {
+			kept = append(kept, it)
 			continue
 		}
-		kept = append(kept, it)
+		s.memory.release(it.payload)
+		s.queue.finish(it.seq)
 	}
 	return kept
 }
@@ -105,21 +113,4 @@ func (d *dispatcher) admit(group []item, s *Sink) []item {
 func (d *dispatcher) announce(ctx context.Context, s *Sink) bool {
 	d.announced = true
 	return s.append(ctx, journal.Decoding{Seqs: s.queue.inHand()})
-}
-
-// append appends frames until that succeeds, and reports false if ctx ended
-// first. The journal says itself, through refused chunks, that it is broken.
-func (s *Sink) append(ctx context.Context, frames ...journal.Frame) bool {
-	var b backoff
-	for ctx.Err() == nil {
-		err := s.journal.Append(frames...)
-		if err == nil {
-			return true
-		}
-		if b.failures == 0 {
-			s.log.Error("the journal can't be written; trying again", "state_dir", s.cfg.StateDir, "error", err)
-		}
-		sleep(ctx, b.next())
-	}
-	return false
 }

@@ -17,12 +17,21 @@ type part struct {
 	suffix  string
 	file    *stagedFile
 	writer  codec.Writer // nil for dead letters, whose blocks go straight to the file
-	shares  []journal.Share
+	shares  []partShare
+	runs    int64 // bytes of the shares' ordinals
+	torn    bool  // a share is being written: the file's end belongs to no share
 	records int64
-	first   time.Time // arrival of the oldest record's chunk
+	first   time.Time // when its oldest record's chunk arrived, see add
 	oldest  uint64    // lowest sequence among the shares
 	last    time.Time // last write
 	held    int64     // what the applier counts of buffered
+}
+
+// partShare is what a part holds of a chunk, and how often that could not be
+// finished before.
+type partShare struct {
+	journal.Share
+	failed int
 }
 
 func (p *part) info() rolling.PartInfo {
@@ -36,59 +45,85 @@ func (p *part) size() int64 {
 	return p.file.size()
 }
 
+// shareSize is about what a share takes besides its ordinals.
+const shareSize = 64
+
 // buffered is the memory that the part holds.
 func (p *part) buffered() int64 {
-	n := int64(cap(p.file.buf))
+	n := int64(cap(p.file.buf)) + p.runs + shareSize*int64(len(p.shares))
 	if p.writer != nil {
 		n += p.writer.Buffered()
 	}
 	return n
 }
 
-// add writes a job's share. Its rejects go to the job's letters. An error
-// spoils the file.
-func (p *part) add(j *job, sh *share) (err error) {
-	if panicked := safely(func() { err = p.write(j, sh) }); panicked != "" {
-		return fmt.Errorf("encode a share of chunk %d: %s", j.seq, panicked)
-	}
-	if err != nil || sh.records.Count() == 0 {
+// maxShares bounds the bytes of a part's shares, which one journal frame
+// lists: a bucket that gets every other record of billions is rolled by it.
+const maxShares = 8 << 20
+
+// full reports whether the part must be rolled whatever the policy says.
+func (p *part) full() bool { return p.runs+shareSize*int64(len(p.shares)) >= maxShares }
+
+// add writes a job's share. Its rejects go to the job's letters. After an
+// error or a panic the part is torn: its file can't be used.
+func (p *part) add(j *job, sh *share) error {
+	p.torn = true
+	if err := p.write(j, sh); err != nil {
 		return err
 	}
+	p.torn = false
+	sh.applied = true
+	if sh.records.Count() == 0 {
+		return nil
+	}
+	// The age counts by the process's own clock from here on, whatever becomes
+	// of the wall clock. A chunk from the future has just arrived.
 	now := time.Now()
-	if p.records == 0 || j.arrival.Before(p.first) {
-		p.first = minTime(j.arrival, now)
+	arrived := now.Add(-max(0, now.Sub(j.arrival)))
+	if p.records == 0 || arrived.Before(p.first) {
+		p.first = arrived
 	}
 	if len(p.shares) == 0 || j.seq < p.oldest {
 		p.oldest = j.seq
 	}
 	p.last = now
 	p.records += int64(sh.records.Count())
-	p.shares = append(p.shares, journal.Share{
+	p.runs += int64(len(sh.records.Bytes()))
+	p.shares = append(p.shares, partShare{journal.Share{
 		Seq: j.seq, Records: j.records, Count: sh.records.Count(), Runs: sh.records.Bytes(),
-	})
+	}, j.failed})
 	return nil
 }
 
-func (p *part) write(j *job, sh *share) error {
+func (p *part) write(j *job, sh *share) (err error) {
 	if p.writer == nil {
-		_, err := p.file.Write(sh.block)
+		_, err = p.file.Write(sh.block)
 		return err
 	}
-	if sh.encoded {
-		return p.writer.(codec.BlockWriter).WriteBlock(sh.block, int(sh.records.Count()))
+	var rejects []codec.Reject
+	panicked := safely(func() {
+		if sh.encoded {
+			err = p.writer.(codec.BlockWriter).WriteBlock(sh.block, int(sh.records.Count()))
+			return
+		}
+		rejects, err = p.writer.Write(&sh.batch)
+	})
+	if panicked != "" {
+		err = fmt.Errorf("%s", panicked)
 	}
-	rejects, err := p.writer.Write(&sh.batch)
 	if err != nil {
-		return err
+		return &formatError{fmt.Errorf("encode a share of chunk %d: %w", j.seq, err)}
 	}
-	sh.account(rejects)
-	j.reject(rejects)
+	if !sh.encoded {
+		sh.account(rejects)
+		j.reject(rejects)
+	}
 	return nil
 }
 
-func minTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
+// formatError says that a format could not finish a file: what it was given
+// may be the reason, and the disk isn't.
+type formatError struct{ err error }
+
+func (e *formatError) Error() string { return e.err.Error() }
+func (e *formatError) Unwrap() error { return e.err }

@@ -22,6 +22,10 @@ type item struct {
 	// alone is set for a chunk that a process died over: it is decoded with no
 	// other beside it.
 	alone bool
+	// failed is how many parts in a row that held these records the format
+	// could not finish, and why the last one.
+	failed int
+	why    string
 }
 
 // queue holds accepted chunks in their order. It is bounded by state_limit:
@@ -82,12 +86,20 @@ func (q *queue) takeLocked(n int) []item {
 	return out
 }
 
-// expect announces items that will be pushed later, or with a negative n that
-// they are about to be.
+// expect announces items that pushExpected will push.
 func (q *queue) expect(n int) {
 	q.lock.Lock()
 	q.later += n
 	q.lock.Unlock()
+}
+
+// pushExpected pushes announced items.
+func (q *queue) pushExpected(items []item) {
+	q.lock.Lock()
+	q.later -= len(items)
+	q.items = append(q.items, items...)
+	q.lock.Unlock()
+	q.change()
 }
 
 // finish says that a taken item was applied or given up.
@@ -115,12 +127,6 @@ func (q *queue) idle() bool {
 	q.lock.Lock()
 	defer q.lock.Unlock()
 	return len(q.items) == 0 && len(q.busy) == 0 && q.later == 0
-}
-
-func (q *queue) length() int {
-	q.lock.Lock()
-	defer q.lock.Unlock()
-	return len(q.items)
 }
 
 // waitIdle waits until every chunk was applied.

@@ -9,26 +9,32 @@ import (
 )
 
 // rebuild drops a part that can't be finished and has its records decoded
-// again: those alone, since the others of their chunks are in other parts.
-func (s *Sink) rebuild(ctx context.Context, p *part, err error) {
+// again: those alone, since the others of their chunks are in other parts. If
+// it was the format that could not finish it, its records come under suspicion,
+// see sift.go.
+func (s *Sink) rebuild(p *part, err error) {
 	s.log.Error("an in-progress part can't be finished and is built anew",
-		"bucket", p.bucket, "part", p.number, "state_dir", s.cfg.StateDir, "error", err)
+		"bucket", p.bucket, "part", p.number, "records", p.records, "state_dir", s.cfg.StateDir, "error", err,
+		"do", "if it goes on, look at the disk; records that can't be encoded go to the dead letters by themselves")
 	s.dropStaged(p.file)
 	items := make([]item, 0, len(p.shares))
 	for _, sh := range p.shares {
 		only := journal.CoverageOf(sh.Runs)
-		items = append(items, item{seq: sh.Seq, only: &only})
+		it := item{seq: sh.Seq, only: &only, failed: sh.failed}
+		items = append(items, s.suspect(it, err))
 	}
 	s.requeue(items...)
 }
 
 // requeue queues chunks once more after a while.
 func (s *Sink) requeue(items ...item) {
+	if len(items) == 0 {
+		return
+	}
 	s.queue.expect(len(items))
-	s.goRun("requeue", func(ctx context.Context) {
+	s.goRun(&s.local, "requeue", func(ctx context.Context) {
 		sleep(ctx, retryChunkAfter)
-		s.queue.expect(-len(items))
-		s.queue.push(items...)
+		s.queue.pushExpected(items)
 	})
 }
 
@@ -41,7 +47,7 @@ func (s *Sink) dropStaged(f *stagedFile) {
 
 func (s *Sink) removeStaged(name string, size int64) {
 	s.staged.Add(-size)
-	if err := s.cfg.Disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errStopped) {
 		s.log.Warn("a staged file can't be removed; the next start tries again",
 			"file", s.cfg.StateDir+"/"+name, "error", err)
 	}

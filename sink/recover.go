@@ -15,7 +15,7 @@ import (
 func (s *Sink) recover() error {
 	s.memory.limit = s.cfg.MemoryLimit / 4
 	s.memory.encoders = s.cfg.MemoryLimit / 2
-	if err := errors.Join(s.cfg.Disk.Mkdir(stagedDir), s.cfg.Disk.SyncDir(".")); err != nil {
+	if err := errors.Join(s.disk.Mkdir(stagedDir), s.disk.SyncDir(".")); err != nil {
 		return fmt.Errorf("make the staging directory: %w", err)
 	}
 	keep := map[string]bool{}
@@ -38,7 +38,7 @@ func (s *Sink) recover() error {
 // dropInProgress removes staged files that no pending part names. The staging
 // directory holds nothing but this instance's files.
 func (s *Sink) dropInProgress(keep map[string]bool) error {
-	names, err := s.cfg.Disk.List(stagedDir)
+	names, err := s.disk.List(stagedDir)
 	if err != nil {
 		return fmt.Errorf("list the staging directory: %w", err)
 	}
@@ -47,7 +47,7 @@ func (s *Sink) dropInProgress(keep map[string]bool) error {
 		if keep[name] || strings.Trim(n, "0123456789") != "" {
 			continue
 		}
-		if err := s.cfg.Disk.Remove(name); err != nil {
+		if err := s.disk.Remove(name); err != nil {
 			return fmt.Errorf("remove an unfinished part's staged file: %w", err)
 		}
 	}
@@ -55,14 +55,20 @@ func (s *Sink) dropInProgress(keep map[string]bool) error {
 }
 
 // owed are the chunks to be decoded again. Those that a process died over come
-// last and one by one, so that they hinder no other.
+// last and one by one, so that they hinder no other. One that three in a row
+// died over is held: Resolve alone queues it.
 func (s *Sink) owed() []item {
 	var first, last []item
 	for _, c := range s.journal.Chunks() {
 		it := item{seq: c.Seq, size: c.Length, alone: c.Deaths > 0}
-		if it.alone {
+		switch {
+		case c.Deaths >= maxDeaths:
+			s.log.Error("a chunk is held: the process died three times in a row while decoding it",
+				"chunk", c.Seq, "bytes", c.Length, "do", fmt.Sprintf(
+					"`out-hdfs resolve --state-dir %s chunk %d dead-letter` or `… decode`", s.cfg.StateDir, c.Seq))
+		case it.alone:
 			last = append(last, it)
-		} else {
+		default:
 			first = append(first, it)
 		}
 	}
@@ -72,12 +78,14 @@ func (s *Sink) owed() []item {
 // Resolve ends what is held, as an operator decided: a part with PublishAgain
 // or AcceptDone, a chunk with DecodeAgain or DeadLetter.
 func (s *Sink) Resolve(r journal.Resolved) error {
+	s.resolving.Lock()
+	defer s.resolving.Unlock()
 	if err := checkResolution(s.journal, r); err != nil {
 		return err
 	}
 	before, _ := s.journal.Part(r.Part)
 	if err := s.journal.Append(r); err != nil {
-		return err
+		return fmt.Errorf("resolve: %w", err)
 	}
 	switch r.How {
 	case journal.PublishAgain:
@@ -85,7 +93,7 @@ func (s *Sink) Resolve(r journal.Resolved) error {
 			s.upload.addPart(p)
 		}
 	case journal.AcceptDone:
-		s.upload.forget(r.Part)
+		s.upload.forget(before)
 		s.removeStaged(before.Staged, before.Length)
 	case journal.DecodeAgain, journal.DeadLetter:
 		s.queue.push(item{seq: r.Seq, alone: true})

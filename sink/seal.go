@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,28 +10,41 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
-// sealers is how many rolled parts are synced at a time: one waits for the
-// disk while another ends its file.
-const sealers = 2
+const (
+	// sealers is how many rolled parts are synced at a time: one waits for the
+	// disk while another ends its file.
+	sealers = 2
+	// maxRolled bounds the parts that wait to be sealed, since each keeps a file
+	// open and a buffer. The applier waits beyond it.
+	maxRolled = 32
+)
 
 // sealer makes rolled parts pending: the staged file is ended and synced, its
 // folder synced, and the journal told. Until then the part's records are owed.
 type sealer struct {
 	notice
-	lock  sync.Mutex
-	parts []*part
-	busy  int
+	lock   sync.Mutex
+	parts  []*part
+	rolled map[uint64]PartStatus // those that wait and those under way
 }
 
 func (l *sealer) start(s *Sink) {
+	l.rolled = map[uint64]PartStatus{}
 	for range sealers {
-		s.goRun("sealer", func(ctx context.Context) { l.run(ctx, s) })
+		s.goRun(&s.local, "sealer", func(ctx context.Context) { l.run(ctx, s) })
 	}
 }
 
-func (l *sealer) push(p *part) {
+// push takes a part over, once there is a place for it or ctx has ended.
+func (l *sealer) push(ctx context.Context, s *Sink, p *part) {
+	l.waitFor(ctx, func() bool {
+		l.lock.Lock()
+		defer l.lock.Unlock()
+		return len(l.rolled) < maxRolled
+	})
 	l.lock.Lock()
 	l.parts = append(l.parts, p)
+	l.rolled[p.number] = p.status(s, "rolling")
 	l.lock.Unlock()
 	l.change()
 }
@@ -43,21 +57,21 @@ func (l *sealer) take(ctx context.Context) (p *part) {
 			return false
 		}
 		p, l.parts = l.parts[0], l.parts[1:]
-		l.busy++
 		return true
 	})
 	return p
 }
 
-func (l *sealer) waitIdle(ctx context.Context) bool {
-	return l.waitFor(ctx, func() bool {
-		l.lock.Lock()
-		defer l.lock.Unlock()
-		return len(l.parts) == 0 && l.busy == 0
-	})
+func (l *sealer) idle() bool {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return len(l.rolled) == 0
 }
 
-// closeFiles closes the staged files that a stop left unsealed.
+func (l *sealer) waitIdle(ctx context.Context) bool { return l.waitFor(ctx, l.idle) }
+
+// closeFiles closes the staged files that a stop left unsealed. It is called
+// when the sealers have ended.
 func (l *sealer) closeFiles() {
 	for _, p := range l.parts {
 		_ = p.file.file.Close()
@@ -70,50 +84,93 @@ func (l *sealer) run(ctx context.Context, s *Sink) {
 		if p == nil {
 			return
 		}
-		l.seal(ctx, s, p)
+		if panicked := safely(func() { l.seal(ctx, s, p) }); panicked != "" {
+			s.log.Error("bug: a panic while a part was sealed; please report this", "part", p.number, "panic", panicked)
+			if !l.pending(s, p) && ctx.Err() == nil {
+				s.rebuild(p, errors.New(panicked))
+			}
+		}
 		l.lock.Lock()
-		l.busy--
+		delete(l.rolled, p.number)
 		l.lock.Unlock()
 		l.change()
 	}
 }
 
 func (l *sealer) seal(ctx context.Context, s *Sink, p *part) {
-	var err error
-	if panicked := safely(func() { err = s.end(ctx, p) }); panicked != "" {
-		err = fmt.Errorf("%s", panicked)
-	}
+	err := s.end(ctx, p)
 	if ctx.Err() != nil {
 		_ = p.file.file.Close()
 		return
 	}
 	if err != nil {
-		s.rebuild(ctx, p, err)
+		s.rebuild(p, err)
 		return
 	}
-	if s.append(ctx, journal.Rolled{Part: s.describe(p), Shares: p.shares}) {
+	f := journal.Rolled{Part: s.describe(p)}
+	for _, sh := range p.shares {
+		f.Shares = append(f.Shares, sh.Share)
+	}
+	if s.append(ctx, f) && l.pending(s, p) {
 		s.log.Debug("a part is pending", "bucket", p.bucket, "part", p.number, "records", p.records, "bytes", p.file.at)
-		if pending, ok := s.journal.Part(p.number); ok {
-			s.upload.addPart(pending)
-		}
 	}
 }
 
-// end makes the staged file whole and durable. An error means that it can't be
-// trusted.
-func (s *Sink) end(ctx context.Context, p *part) error {
-	if p.writer != nil {
-		if err := p.writer.Close(); err != nil {
-			return fmt.Errorf("end the part: %w", err)
-		}
+// pending hands the part to the uploader if the journal knows it.
+func (l *sealer) pending(s *Sink, p *part) bool {
+	known, ok := s.journal.Part(p.number)
+	if ok {
+		s.upload.addPart(known)
 	}
+	return ok
+}
+
+// end makes the staged file whole and durable. An error means that it can't be
+// trusted; a *formatError that the format is why.
+func (s *Sink) end(ctx context.Context, p *part) error {
+	if err := p.finish(); err != nil {
+		return &formatError{err}
+	}
+	if err := s.flush(ctx, p.file); err != nil {
+		return err
+	}
+	if err := p.file.file.Sync(); err != nil {
+		return fmt.Errorf("sync staged file: %w", err)
+	}
+	if err := p.file.file.Close(); err != nil {
+		return fmt.Errorf("close staged file: %w", err)
+	}
+	if err := s.disk.SyncDir(stagedDir); err != nil {
+		return fmt.Errorf("sync the staging directory: %w", err)
+	}
+	return nil
+}
+
+// finish has the format end the file.
+func (p *part) finish() (err error) {
+	if p.writer == nil {
+		return nil
+	}
+	if panicked := safely(func() { err = p.writer.Close() }); panicked != "" {
+		err = errors.New(panicked)
+	}
+	if err == nil && p.file.size() == 0 {
+		err = errEmptyFile
+	}
+	if err != nil {
+		return fmt.Errorf("end part %d: %w", p.number, err)
+	}
+	return nil
+}
+
+// flush writes what the file has in memory until that succeeds or ctx ends: a
+// failed write can be repeated, and a failed sync can't.
+func (s *Sink) flush(ctx context.Context, f *stagedFile) error {
 	var b backoff
 	for {
-		// A failed write leaves its bytes in memory: it can be repeated. A
-		// failed sync can't.
-		err := p.file.flush()
+		err := f.flush()
 		if err == nil {
-			break
+			return nil
 		}
 		if b.failures == 0 {
 			s.log.Error("a rolled part can't be written; trying again", "state_dir", s.cfg.StateDir, "error", err,
@@ -123,16 +180,6 @@ func (s *Sink) end(ctx context.Context, p *part) error {
 			return err
 		}
 	}
-	if err := p.file.file.Sync(); err != nil {
-		return fmt.Errorf("sync staged file: %w", err)
-	}
-	if err := p.file.file.Close(); err != nil {
-		return fmt.Errorf("close staged file: %w", err)
-	}
-	if err := s.cfg.Disk.SyncDir(stagedDir); err != nil {
-		return fmt.Errorf("sync the staging directory: %w", err)
-	}
-	return nil
 }
 
 // describe is the part as the journal remembers it.

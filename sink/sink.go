@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
+	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
@@ -29,6 +31,8 @@ type Sink struct {
 	cfg     Config
 	log     *slog.Logger
 	journal *journal.Journal
+	gate    gate
+	disk    disk.Disk // of staging; passes the gate
 
 	queue    queue
 	memory   memory
@@ -39,11 +43,20 @@ type Sink struct {
 	upload   uploader
 	admit    admission
 	attempts attempts
+	broken   broken
+	suspects suspects
 
-	closing atomic.Bool
-	stop    context.CancelFunc // ends every goroutine
-	ctx     context.Context    // of the goroutines; passed to them, kept for Close
-	done    sync.WaitGroup
+	resolving sync.Mutex // one Resolve at a time, so that each sees the one before
+
+	closing   atomic.Bool
+	closeOnce sync.Once
+	closeErr  error
+	stop      context.CancelFunc // ends every goroutine
+	ctx       context.Context    // of the goroutines; passed to them, kept for Close
+
+	// local are the goroutines that wait for the local disk only, remote those
+	// that may wait for a target.
+	local, remote sync.WaitGroup
 }
 
 // Open recovers the state and starts the sink. It waits for the local disk
@@ -58,7 +71,9 @@ func Open(cfg Config) (*Sink, error) {
 	}
 	journal.LogReport(cfg.Log, report)
 	s := &Sink{cfg: cfg, log: cfg.Log, journal: j}
+	s.disk = &gatedDisk{cfg.Disk, &s.gate}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.upload.init(s)
 	if err := s.recover(); err != nil {
 		s.stop()
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())
@@ -71,20 +86,20 @@ func (s *Sink) start() {
 	s.dispatch.start(s)
 	s.apply.start(s)
 	s.seal.start(s)
-	s.upload.start(s)
-	s.goRun("janitor", s.janitor)
+	s.upload.start()
+	s.goRun(&s.local, "origins", s.watchOrigins)
+	s.goRun(&s.remote, "leftovers", s.watchLeftovers)
 }
 
 // goRun starts a goroutine of the sink. A panic in it is a bug: it is logged,
-// and the goroutine begins anew, since what it owes is in the journal.
-func (s *Sink) goRun(name string, run func(ctx context.Context)) {
-	s.done.Add(1)
-	go func() {
-		defer s.done.Done()
+// and the goroutine begins anew. Each keeps what it has in hand where its next
+// life, or the next start, finds it.
+func (s *Sink) goRun(group *sync.WaitGroup, name string, run func(ctx context.Context)) {
+	group.Go(func() {
 		for !s.runOnce(name, run) && s.ctx.Err() == nil {
 			sleep(s.ctx, time.Second)
 		}
-	}()
+	})
 }
 
 func (s *Sink) runOnce(name string, run func(ctx context.Context)) (ended bool) {
@@ -115,11 +130,12 @@ func (s *Sink) Flush(tag string, data []byte, file chunkfile.File, o FlushOption
 	arrival := time.Now()
 	origin := journal.Origin{}
 	if file.Known() {
-		origin = journal.Origin{Dir: file.Dir, Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data)}
+		origin = journal.Origin{Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data)}
 	}
 	if !s.admit.wait(s, int64(len(data)), o.NoWait) {
 		return Retry
 	}
+	defer s.admit.leave(int64(len(data)))
 	var kept *buffer
 	a, err := s.journal.AppendChunk(tag, arrival, origin, data, func() { kept = s.memory.keep(data) })
 	if err != nil {
@@ -139,58 +155,3 @@ func (s *Sink) Flush(tag string, data []byte, file chunkfile.File, o FlushOption
 
 // WriterID is the instance's name in its parts' names.
 func (s *Sink) WriterID() string { return s.journal.WriterID() }
-
-// Drain publishes everything that was accepted so far, and rolls what is in
-// progress for that. It returns the end of ctx if that came first.
-func (s *Sink) Drain(ctx context.Context) error {
-	if !s.drain(ctx) {
-		return fmt.Errorf("drain: %w", context.Cause(ctx))
-	}
-	return nil
-}
-
-// Close stops the sink: within exit_timeout it publishes all it can, and the
-// next start goes on with the rest. When it returns, no operation on the state
-// directory or the target begins any more, and the lock is released.
-func (s *Sink) Close() error {
-	if s.closing.Swap(true) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ExitTimeout)
-	defer cancel()
-	drained := s.drain(ctx)
-	s.stop()
-	idle := make(chan struct{})
-	go func() { // ends when the last goroutine does, at the latest when a hung call returns
-		s.done.Wait()
-		close(idle)
-	}()
-	select {
-	case <-idle:
-		s.apply.closeFiles()
-		s.seal.closeFiles()
-	case <-time.After(hungCall):
-		s.log.Warn("a call to the target hangs; leaving without it", "target", s.cfg.Target)
-	}
-	if !drained {
-		left := s.journal.Parts()
-		s.log.Warn("exit_timeout passed before everything was published; the next start goes on",
-			"exit_timeout", s.cfg.ExitTimeout, "chunks", len(s.journal.Chunks()), "pending_parts", len(left))
-	}
-	return errors.Join(s.journal.Close(), s.upload.close())
-}
-
-// hungCall is how long Close waits for a call that doesn't heed its context,
-// such as one on a dead NFS mount. Nothing begins after it: the journal is
-// closed, and each step of a commit begins with a frame.
-const hungCall = 5 * time.Second
-
-// drain publishes everything, until ctx ends. It reports whether it did.
-func (s *Sink) drain(ctx context.Context) bool {
-	for s.queue.waitIdle(ctx) && s.apply.rollAll(ctx) && s.seal.waitIdle(ctx) {
-		if s.queue.idle() { // else a part is being built anew
-			return s.upload.waitIdle(ctx)
-		}
-	}
-	return false
-}

@@ -1,7 +1,9 @@
 package sink
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -45,10 +47,11 @@ type PartStatus struct {
 	Why     string    `json:"why,omitempty"`
 }
 
-// TroubleStatus is a target or bucket that is backing off.
+// TroubleStatus is a target, one of its buckets or one part that is backing off.
 type TroubleStatus struct {
 	Target string    `json:"target"`
 	Bucket string    `json:"bucket,omitempty"`
+	Part   uint64    `json:"part,omitempty"`
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until"` // when it is tried again
 	Why    string    `json:"why"`
@@ -57,16 +60,40 @@ type TroubleStatus struct {
 // Status describes the sink now. In-progress parts are left out if the
 // pipeline doesn't answer before ctx ends.
 func (s *Sink) Status(ctx context.Context) Status {
+	// A part goes from the applier to the sealer to the journal: looked for in
+	// that order, none is missed, and one that moved meanwhile counts where it
+	// was seen last.
+	var progress []PartStatus
+	if answer := make(chan []PartStatus, 1); s.apply.ask(ctx, func() { answer <- s.apply.status() }) {
+		progress = <-answer
+	}
+	rolling := s.seal.status()
 	st := JournalStatus(s.journal)
 	st.StateDir, st.Target, st.Running = s.cfg.StateDir, s.cfg.Target+s.cfg.Base, true
 	st.StagedBytes, st.StateLimit = s.staged.Load(), s.cfg.StateLimit
-	var open []PartStatus
-	if s.apply.ask(ctx, func() { open = s.apply.status() }) {
-		st.Parts = append(open, st.Parts...)
-	}
-	st.Parts = append(st.Parts, s.seal.status(s)...)
-	st.Troubles = s.upload.troubles(time.Now())
+	st.Parts = mergeStatus(progress, rolling, st.Parts)
+	st.Troubles = s.upload.troubles()
 	return st
+}
+
+// mergeStatus joins the lists and lists each part once, as the last list that
+// has it says.
+func mergeStatus(lists ...[]PartStatus) []PartStatus {
+	in := map[uint64]int{}
+	for i, list := range lists {
+		for _, p := range list {
+			in[p.Number] = i
+		}
+	}
+	out := []PartStatus{}
+	for i, list := range lists {
+		for _, p := range list {
+			if in[p.Number] == i {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // JournalStatus is what a journal alone can tell, whether an agent runs or not.
@@ -128,29 +155,35 @@ func (p *part) status(s *Sink, state string) PartStatus {
 	}
 }
 
-// status describes the parts that wait to be sealed.
-func (l *sealer) status(s *Sink) []PartStatus {
+// status describes the parts that are being sealed or wait for it, as they were
+// when they were rolled.
+func (l *sealer) status() []PartStatus {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	var out []PartStatus
-	for _, p := range l.parts {
-		out = append(out, p.status(s, "rolling"))
-	}
-	return out
+	return slices.SortedFunc(maps.Values(l.rolled), func(x, y PartStatus) int { return cmp.Compare(x.Number, y.Number) })
 }
 
-func (u *uploader) troubles(now time.Time) []TroubleStatus {
+// troubles are what is backing off.
+func (u *uploader) troubles() []TroubleStatus {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	var out []TroubleStatus
-	for _, t := range u.targets {
-		if t.trouble.why != nil {
-			out = append(out, TroubleStatus{Target: t.name, Since: t.trouble.since, Until: t.trouble.until, Why: t.trouble.why.Error()})
-		}
-		for bucket, b := range t.buckets {
-			out = append(out, TroubleStatus{Target: t.name, Bucket: path.Clean(bucket), Since: b.since, Until: b.until, Why: b.why.Error()})
+	note := func(t *target, bucket string, part uint64, x *trouble) {
+		if x.why != nil {
+			out = append(out, TroubleStatus{Target: t.name, Bucket: bucket, Part: part, Since: x.since, Until: x.until, Why: x.why.Error()})
 		}
 	}
-	slices.SortFunc(out, func(x, y TroubleStatus) int { return strings.Compare(x.Target+x.Bucket, y.Target+y.Bucket) })
+	for _, t := range u.targets {
+		note(t, "", 0, &t.trouble)
+		for bucket, x := range t.buckets {
+			note(t, path.Clean(bucket), 0, x)
+		}
+		for _, p := range t.queue {
+			note(t, path.Clean(p.bucket), p.number, &p.trouble)
+		}
+	}
+	slices.SortFunc(out, func(x, y TroubleStatus) int {
+		return cmp.Or(strings.Compare(x.Target, y.Target), strings.Compare(x.Bucket, y.Bucket), cmp.Compare(x.Part, y.Part))
+	})
 	return out
 }

@@ -9,6 +9,10 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
+// lateEffect is how long a temp that was missing after an unclear answer may
+// still appear: a create that a cut connection left in the target's queue.
+const lateEffect = time.Minute
+
 // attempts remembers when this process last heard of a temp, and whether its
 // creation can still take effect. A temp of an earlier process counts from the
 // first time it is asked about.
@@ -22,28 +26,37 @@ type attempt struct {
 	clear bool // nothing can appear under the name any more
 }
 
-func (s *Sink) noteAttempt(temp string, c fs.Class) {
-	s.attempts.lock.Lock()
-	defer s.attempts.lock.Unlock()
-	if s.attempts.known == nil {
-		s.attempts.known = map[string]attempt{}
+// note remembers the answer to a temp's creation.
+func (a *attempts) note(temp string, c fs.Class) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.noteLocked(temp, c != fs.Unclear)
+}
+
+func (a *attempts) noteLocked(temp string, clear bool) {
+	if a.known == nil {
+		a.known = map[string]attempt{}
 	}
-	s.attempts.known[temp] = attempt{at: time.Now(), clear: c != fs.Unclear}
+	a.known[temp] = attempt{at: time.Now(), clear: clear}
 }
 
 // gone reports whether a temp that was missing just now stays so.
-func (s *Sink) gone(temp string) bool {
-	s.attempts.lock.Lock()
-	defer s.attempts.lock.Unlock()
-	a, ok := s.attempts.known[temp]
+func (a *attempts) gone(temp string) bool {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	t, ok := a.known[temp]
 	if !ok {
-		if s.attempts.known == nil {
-			s.attempts.known = map[string]attempt{}
-		}
-		s.attempts.known[temp] = attempt{at: time.Now()}
+		a.noteLocked(temp, false)
 		return false
 	}
-	return a.clear || time.Since(a.at) >= lateEffect
+	return t.clear || time.Since(t.at) >= lateEffect
+}
+
+// forget ends the memory of a temp that the journal lists no more.
+func (a *attempts) forget(temp string) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	delete(a.known, temp)
 }
 
 // removeTemp removes a temp of ours and journals that it is gone, once that is
@@ -53,41 +66,47 @@ func (s *Sink) removeTemp(ctx context.Context, target fs.FileSystem, f journal.A
 	if err != nil && fs.ClassOf(err) != fs.Missing {
 		return err
 	}
-	if err != nil && !s.gone(f.Temp) {
+	if err != nil && !s.attempts.gone(f.Temp) {
 		return nil
 	}
-	s.attempts.lock.Lock()
-	delete(s.attempts.known, f.Temp)
-	s.attempts.lock.Unlock()
-	return s.journal.Append(f)
+	if !s.append(ctx, f) {
+		return ctx.Err()
+	}
+	s.attempts.forget(f.Temp)
+	return nil
 }
 
-// janitorEvery is how often leftovers are looked after and chunk files that
-// are gone are noted.
-const janitorEvery = time.Minute
+// sweepEvery is how often leftovers are looked after and chunk files that are
+// gone are noted.
+const sweepEvery = time.Minute
 
-// janitor removes temps of finished parts and lets the journal forget chunks
-// whose files are gone. It ends with ctx.
-func (s *Sink) janitor(ctx context.Context) {
-	tick := time.NewTicker(janitorEvery)
+// every calls f at once and then every sweepEvery, until ctx ends.
+func every(ctx context.Context, f func(ctx context.Context)) {
+	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
-	for {
-		s.removeLeftovers(ctx)
-		s.sweepOrigins()
+	for ctx.Err() == nil {
+		f(ctx)
 		select {
 		case <-ctx.Done():
-			return
 		case <-tick.C:
 		}
 	}
 }
 
+// watchLeftovers removes temps of finished parts. It ends with ctx.
+func (s *Sink) watchLeftovers(ctx context.Context) { every(ctx, s.removeLeftovers) }
+
+// removeLeftovers tries each leftover once, but none of a target in trouble:
+// that would only wait for it.
 func (s *Sink) removeLeftovers(ctx context.Context) {
 	for _, l := range s.journal.Leftovers() {
 		if ctx.Err() != nil {
 			return
 		}
-		target, err := s.upload.open(ctx, s, l.Target)
+		if s.upload.inTrouble(l.Target) {
+			continue
+		}
+		target, err := s.upload.open(ctx, l.Target)
 		if err == nil {
 			err = s.removeTemp(ctx, target, journal.Abandoned{Target: l.Target, Temp: l.Temp})
 		}
@@ -97,7 +116,11 @@ func (s *Sink) removeLeftovers(ctx context.Context) {
 	}
 }
 
-func (s *Sink) sweepOrigins() {
+// watchOrigins lets the journal forget chunks whose files are gone. It ends
+// with ctx.
+func (s *Sink) watchOrigins(ctx context.Context) { every(ctx, s.sweepOrigins) }
+
+func (s *Sink) sweepOrigins(context.Context) {
 	for _, dir := range s.journal.OriginDirs() {
 		names, err := s.cfg.ChunkFiles(dir)
 		if err != nil {

@@ -1,10 +1,10 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -13,114 +13,114 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
-// uploader publishes pending parts: oldest first, a bounded number at a time,
-// none whose bucket or target is backing off.
+// uploader publishes pending parts: each target's on goroutines of its own, so
+// that an earlier configuration's target which hangs holds nobody up.
 type uploader struct {
 	notice
+	s       *Sink
 	lock    sync.Mutex
-	pending map[uint64]*pending
-	busy    int
 	targets map[string]*target
+}
+
+// target is a file system, the parts that go there, and what isn't tried.
+type target struct {
+	name    string
+	opening chan struct{} // capacity 1: held while opening; guards fs
+	fs      fs.FileSystem // nil until it is opened
+	queue   []*pending    // by number
+	busy    int           // parts being published
+	trouble trouble       // of the whole target
+	buckets map[string]*trouble
 }
 
 // pending is a pending part's place in line.
 type pending struct {
-	number uint64
-	target string
-	bucket string // with its target, what a path's error backs off
-	busy   bool
-	held   bool
+	number  uint64
+	bucket  string // what a path's error backs off, together with the target
+	busy    bool
+	held    bool
+	trouble trouble // of this part alone
 }
 
-// target is a file system with its back-off and those of its buckets.
-type target struct {
-	name    string
-	opening sync.Mutex // held while opening; guards fs
-	fs      fs.FileSystem
-	trouble trouble
-	buckets map[string]*trouble
+func (u *uploader) init(s *Sink) {
+	u.s = s
+	u.targets = map[string]*target{}
 }
 
-// trouble is why, and until when, something isn't tried.
-type trouble struct {
-	backoff
-	until time.Time
-	since time.Time
-	why   error
-}
-
-func (t *trouble) hit(err error, now time.Time) (first bool) {
-	first = t.why == nil
-	if first {
-		t.since = now
-	}
-	t.why, t.until = err, now.Add(t.next())
-	return first
-}
-
-// heal ends the trouble and reports whether there was any.
-func (t *trouble) heal() bool {
-	was := t.why != nil
-	*t = trouble{}
-	return was
-}
-
-func (u *uploader) start(s *Sink) {
-	for range max(1, s.cfg.Uploads) {
-		s.goRun("uploader", func(ctx context.Context) { u.run(ctx, s) })
-	}
-}
-
-// addPart queues a pending part.
-func (u *uploader) addPart(p journal.Part) {
+// start starts `uploads` goroutines for each target. No part for another target
+// appears later: what is rolled from now on goes to today's.
+func (u *uploader) start() {
 	u.lock.Lock()
-	if u.pending == nil {
-		u.pending, u.targets = map[uint64]*pending{}, map[string]*target{}
+	defer u.lock.Unlock()
+	u.targetLocked(u.s.cfg.Target)
+	for _, t := range u.targets {
+		for range max(1, u.s.cfg.Uploads) {
+			u.s.goRun(&u.s.remote, "uploader", func(ctx context.Context) { u.run(ctx, t) })
+		}
 	}
-	u.pending[p.Number] = &pending{number: p.Number, target: p.Target, bucket: p.Base + "/" + p.Bucket, held: p.Held != ""}
-	u.targetLocked(p.Target)
-	u.lock.Unlock()
-	u.change()
 }
 
 func (u *uploader) targetLocked(name string) *target {
 	t := u.targets[name]
 	if t == nil {
-		t = &target{name: name, buckets: map[string]*trouble{}}
+		t = &target{name: name, opening: make(chan struct{}, 1), buckets: map[string]*trouble{}}
 		u.targets[name] = t
 	}
 	return t
 }
 
-// forget drops a part that is finished without this uploader.
-func (u *uploader) forget(number uint64) {
+func (t *target) find(number uint64) (int, bool) {
+	return slices.BinarySearchFunc(t.queue, number, func(p *pending, n uint64) int { return cmp.Compare(p.number, n) })
+}
+
+// addPart queues a pending part, or one that was held and is no more.
+func (u *uploader) addPart(p journal.Part) {
 	u.lock.Lock()
-	delete(u.pending, number)
+	t := u.targetLocked(p.Target)
+	if i, ok := t.find(p.Number); ok {
+		t.queue[i].held, t.queue[i].trouble = p.Held != "", trouble{}
+	} else {
+		t.queue = slices.Insert(t.queue, i, &pending{number: p.Number, bucket: p.Base + "/" + p.Bucket, held: p.Held != ""})
+	}
 	u.lock.Unlock()
 	u.change()
 }
 
-// waitIdle waits until no part is left that could be published now: parts that
-// are held don't count.
-func (u *uploader) waitIdle(ctx context.Context) bool {
-	return u.waitFor(ctx, func() bool {
-		u.lock.Lock()
-		defer u.lock.Unlock()
-		for _, p := range u.pending {
-			if !p.held {
-				return false
-			}
-		}
-		return true
-	})
+// forget drops a part that is finished without this uploader.
+func (u *uploader) forget(p journal.Part) {
+	u.lock.Lock()
+	u.targetLocked(p.Target).removeLocked(p.Number)
+	u.lock.Unlock()
+	u.change()
 }
 
-func (u *uploader) run(ctx context.Context, s *Sink) {
+func (t *target) removeLocked(number uint64) {
+	if i, ok := t.find(number); ok {
+		t.queue = slices.Delete(t.queue, i, i+1)
+	}
+}
+
+// idle reports whether no part is left that could be published: parts that are
+// held don't count.
+func (u *uploader) idle() bool {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	for _, t := range u.targets {
+		if slices.ContainsFunc(t.queue, func(p *pending) bool { return !p.held }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (u *uploader) waitIdle(ctx context.Context) bool { return u.waitFor(ctx, u.idle) }
+
+func (u *uploader) run(ctx context.Context, t *target) {
 	for ctx.Err() == nil {
 		ch := u.changed()
-		p, wait := u.take(time.Now())
+		p, wait := u.take(t, time.Now())
 		if p != nil {
-			u.publish(ctx, s, p)
+			u.publish(ctx, t, p)
 			continue
 		}
 		timer := time.NewTimer(wait)
@@ -134,22 +134,24 @@ func (u *uploader) run(ctx context.Context, s *Sink) {
 }
 
 // take takes the oldest part that may be tried now, or says how long there is
-// none. While a target is in trouble one part at a time probes it.
-func (u *uploader) take(now time.Time) (next *pending, wait time.Duration) {
+// none. While the target is in trouble one part at a time probes it, and not
+// always the same: it may be that part's own trouble.
+func (u *uploader) take(t *target, now time.Time) (next *pending, wait time.Duration) {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	wait = time.Hour
-	probing := map[string]bool{}
-	for _, p := range u.pending {
-		probing[p.target] = probing[p.target] || p.busy
+	probing := t.trouble.why != nil
+	if probing && t.busy > 0 {
+		return nil, wait
 	}
-	for _, n := range slices.Sorted(maps.Keys(u.pending)) {
-		p := u.pending[n]
-		t := u.targets[p.target]
-		if p.busy || p.held || t.trouble.why != nil && probing[p.target] {
+	if left := t.trouble.until.Sub(now); left > 0 {
+		return nil, left
+	}
+	for _, p := range t.queue {
+		if p.busy || p.held {
 			continue
 		}
-		until := t.trouble.until
+		until := p.trouble.until
 		if b := t.buckets[p.bucket]; b != nil && b.until.After(until) {
 			until = b.until
 		}
@@ -157,95 +159,67 @@ func (u *uploader) take(now time.Time) (next *pending, wait time.Duration) {
 			wait = min(wait, left)
 			continue
 		}
-		p.busy = true
-		return p, 0
+		if next == nil || p.trouble.failures < next.trouble.failures {
+			next = p
+		}
+		if !probing || next.trouble.failures == 0 {
+			break
+		}
 	}
-	return nil, wait
+	if next == nil {
+		return nil, wait
+	}
+	next.busy = true
+	t.busy++
+	return next, 0
 }
 
 // publish tries one part and notes what came of it.
-func (u *uploader) publish(ctx context.Context, s *Sink, p *pending) {
+func (u *uploader) publish(ctx context.Context, t *target, p *pending) {
+	began := time.Now()
 	var err error
-	panicked := safely(func() { err = s.commit(ctx, p.number) })
-	if panicked != "" {
+	if panicked := safely(func() { err = u.s.commit(ctx, p.number) }); panicked != "" {
 		err = errors.New(panicked)
 	}
 	u.lock.Lock()
 	p.busy = false
-	left, exists := s.journal.Part(p.number)
+	t.busy--
+	left, exists := u.s.journal.Part(p.number)
 	p.held = left.Held != ""
 	if !exists {
-		delete(u.pending, p.number)
+		t.removeLocked(p.number)
+	}
+	if ctx.Err() == nil && !p.held {
+		u.judgeLocked(t, p, began, err)
 	}
 	u.lock.Unlock()
-	if ctx.Err() == nil {
-		u.judge(s, p, err)
-	}
 	u.change()
 }
 
-// judge is the one place that decides what an error of a commit means: for its
-// bucket, for its target, or for the local disk.
-func (u *uploader) judge(s *Sink, p *pending, err error) {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	t, now := u.targets[p.target], time.Now()
-	if err == nil {
-		if since := t.trouble.since; t.trouble.heal() {
-			s.log.Info("the target works again", "target", t.name, "after", now.Sub(since).Round(time.Second))
-		}
-		if b := t.buckets[p.bucket]; b != nil {
-			delete(t.buckets, p.bucket)
-			s.log.Info("the bucket can be written again", "target", t.name, "bucket", p.bucket)
-		}
-		return
-	}
-	var onTarget *fs.Error
-	switch {
-	case errors.As(err, &onTarget) && onTarget.Class == fs.Path:
-		b := t.buckets[p.bucket]
-		if b == nil {
-			b = &trouble{}
-			t.buckets[p.bucket] = b
-		}
-		if b.hit(err, now) {
-			s.log.Error("the target refuses a bucket; its parts wait, others go on", "target", t.name, "bucket", p.bucket,
-				"error", err, "do", "look at the quota, the permissions and the name; it is tried again by itself")
-		}
-		if t.trouble.heal() { // it answered
-			s.log.Info("the target works again", "target", t.name)
-		}
-	case errors.As(err, &onTarget):
-		if t.trouble.hit(err, now) {
-			s.log.Warn("the target is in trouble; parts wait in the state directory and chunks are still accepted",
-				"target", t.name, "error", err, "do", "it is tried again by itself; see that state_limit lasts")
-		}
-	default:
-		if t.trouble.hit(err, now) {
-			s.log.Error("a part can't be published; trying again", "target", t.name, "part", p.number, "error", err)
-		}
-	}
-}
-
 // open returns the target's file system.
-func (u *uploader) open(ctx context.Context, s *Sink, name string) (fs.FileSystem, error) {
+func (u *uploader) open(ctx context.Context, name string) (fs.FileSystem, error) {
 	u.lock.Lock()
-	if u.targets == nil {
-		u.pending, u.targets = map[uint64]*pending{}, map[string]*target{}
-	}
 	t := u.targetLocked(name)
 	u.lock.Unlock()
-	t.opening.Lock()
-	defer t.opening.Unlock()
+	select {
+	case t.opening <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-t.opening }()
 	if t.fs != nil {
 		return t.fs, nil
 	}
-	opened, err := s.cfg.OpenTarget(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("open target %s: %w", name, err)
+	if err := u.s.gate.passTo("open", name); err != nil {
+		return nil, err
 	}
-	t.fs = opened
-	return opened, nil
+	opened, err := u.s.cfg.OpenTarget(ctx, name)
+	if err != nil {
+		// Whatever the reason, it is the target's and no part's.
+		return nil, &fs.Error{Op: "open target", Path: name, Class: fs.Target, Err: err}
+	}
+	t.fs = newGatedFS(opened, &u.s.gate)
+	return t.fs, nil
 }
 
 // close closes the targets. It is called after the goroutines have ended.
@@ -254,11 +228,11 @@ func (u *uploader) close() error {
 	defer u.lock.Unlock()
 	var errs []error
 	for _, t := range u.targets {
-		if t.opening.TryLock() {
-			if t.fs != nil {
-				errs = append(errs, t.fs.Close())
-			}
-			t.opening.Unlock()
+		if t.fs == nil {
+			continue
+		}
+		if err := t.fs.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("close target %s: %w", t.name, err))
 		}
 	}
 	return errors.Join(errs...)

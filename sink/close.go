@@ -1,0 +1,159 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal"
+)
+
+// Drain publishes everything that was accepted so far, and rolls what is in
+// progress for that; parts that are held stay. It returns the end of ctx if
+// that came first. Temps that earlier attempts left are removed too, as far as
+// the target lets them be.
+func (s *Sink) Drain(ctx context.Context) error {
+	if !s.drain(ctx) {
+		return fmt.Errorf("drain: %w", context.Cause(ctx))
+	}
+	// One that was missing once may still appear for as long as lateEffect.
+	ctx, cancel := context.WithTimeout(ctx, lateEffect+10*time.Second)
+	defer cancel()
+	for s.removeLeftovers(ctx); len(s.journal.Leftovers()) > 0 && ctx.Err() == nil; s.removeLeftovers(ctx) {
+		sleep(ctx, 5*time.Second)
+	}
+	for _, l := range s.journal.Leftovers() {
+		s.log.Warn("a temp file that an attempt left can't be removed", "target", l.Target, "file", l.Temp,
+			"do", "remove it by hand, or drain again")
+	}
+	return nil
+}
+
+// drain publishes everything, until ctx ends. It reports whether it did.
+func (s *Sink) drain(ctx context.Context) bool {
+	for s.queue.waitIdle(ctx) && s.apply.rollAll(ctx) && s.seal.waitIdle(ctx) {
+		if s.queue.idle() { // else a part is being built anew
+			return s.upload.waitIdle(ctx)
+		}
+	}
+	return false
+}
+
+// Close stops the sink: within exit_timeout it publishes all it can, and the
+// next start goes on with the rest. When it returns, no operation on the state
+// directory or the target begins any more, and the lock is released. A second
+// Close waits for the first and answers the same.
+func (s *Sink) Close() error {
+	s.closeOnce.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+// hungCall is how long Close waits for a call that doesn't heed its context,
+// such as one on a dead NFS mount.
+const hungCall = time.Second
+
+func (s *Sink) close() error {
+	s.closing.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ExitTimeout)
+	defer cancel()
+	s.upload.hurry()
+	drained := s.drain(ctx)
+	if drained {
+		s.removeLeftovers(ctx)
+	}
+	s.stop()
+	local := after(&s.local, func() error {
+		s.apply.closeFiles()
+		s.seal.closeFiles()
+		return nil
+	})
+	remote := after(&s.remote, s.upload.close)
+	hung := time.NewTimer(hungCall)
+	defer hung.Stop()
+	if ok, _ := await(local, hung); ok {
+		s.dispatch.settle(s)
+	}
+	ok, err := await(remote, hung)
+	if !ok {
+		s.log.Warn("a call to the target hangs; leaving without it", "target", s.cfg.Target)
+	}
+	if !drained {
+		s.log.Warn("exit_timeout passed before everything was published; the next start goes on",
+			"exit_timeout", s.cfg.ExitTimeout, "chunks", len(s.journal.Chunks()), "pending_parts", len(s.journal.Parts()))
+	}
+	s.gate.close()
+	return errors.Join(s.journal.Close(), err)
+}
+
+// after calls f once the group's goroutines have ended, at the latest when a
+// hung call returns, and passes its answer on. The goroutine is the group's
+// last; it holds nothing of the state.
+func after(group *sync.WaitGroup, f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		group.Wait()
+		done <- f()
+	}()
+	return done
+}
+
+// await waits for an answer until the timer fires, and then takes one that is
+// there already.
+func await(done <-chan error, timer *time.Timer) (ok bool, err error) {
+	select {
+	case err = <-done:
+		return true, err
+	case <-timer.C:
+		timer.Reset(0) // for whoever is awaited next
+	}
+	select {
+	case err = <-done:
+		return true, err
+	default:
+		return false, nil
+	}
+}
+
+// broken tells once when the journal can't be written, and once when it can be
+// again, however many wait for it.
+type broken struct {
+	mu    sync.Mutex
+	since time.Time
+}
+
+func (b *broken) failed(s *Sink, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.since.IsZero() && !errors.Is(err, journal.ErrClosed) {
+		b.since = time.Now()
+		s.log.Error("the journal can't be written; what is pending waits, and it is tried again",
+			"state_dir", s.cfg.StateDir, "error", err, "do", "make room on the disk, or check it")
+	}
+}
+
+func (b *broken) ok(s *Sink) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.since.IsZero() {
+		s.log.Info("the journal can be written again", "after", time.Since(b.since).Round(time.Second))
+		b.since = time.Time{}
+	}
+}
+
+// append appends frames until that succeeds, and reports false if ctx ended
+// first: nothing that the frames announce may be done then.
+func (s *Sink) append(ctx context.Context, frames ...journal.Frame) bool {
+	var b backoff
+	for ctx.Err() == nil {
+		err := s.journal.Append(frames...)
+		if err == nil {
+			s.broken.ok(s)
+			return true
+		}
+		s.broken.failed(s, err)
+		sleep(ctx, b.next())
+	}
+	return false
+}
