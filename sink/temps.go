@@ -122,15 +122,8 @@ func (s *Sink) watchOrigins(ctx context.Context) { every(ctx, s.sweepOrigins) }
 
 func (s *Sink) sweepOrigins(context.Context) {
 	for _, dir := range s.journal.OriginDirs() {
-		names, err := s.cfg.ChunkFiles(dir)
-		if err != nil {
-			continue // what can't be listed is taken to exist
-		}
-		exists := make(map[string]bool, len(names))
-		for _, n := range names {
-			exists[n] = true
-		}
-		if err := s.journal.MarkGone(dir, func(name string) bool { return exists[name] }); err != nil {
+		// What can't be listed is taken to exist.
+		if err := s.journal.MarkGone(dir, func() ([]string, error) { return s.cfg.ChunkFiles(dir) }); err != nil {
 			s.log.Debug("chunk files that are gone could not be noted", "directory", dir, "error", err)
 		}
 	}

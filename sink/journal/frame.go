@@ -2,16 +2,12 @@ package journal
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 )
 
 // Frozen format values: see the package comment.
 const (
-	magic           = "OHDFSJNL"
-	version         = 1
-	headerSize      = 64
 	frameHeaderSize = 24
 	frameAlign      = 8
 )
@@ -39,11 +35,12 @@ const (
 	KindSeen      Kind = 11
 	KindHeld      Kind = 12
 	KindResolved  Kind = 13
+	KindLost      Kind = 14
 )
 
 func (k Kind) String() string {
 	names := [...]string{"", "snapshot", "chunk", "decoding", "rolled", "attempt", "uploaded",
-		"renaming", "finished", "abandoned", "void", "seen", "held", "resolved"}
+		"renaming", "finished", "abandoned", "void", "seen", "held", "resolved", "lost"}
 	if k == 0 || int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", uint8(k))
 	}
@@ -60,101 +57,69 @@ func frameSize(n int) int64 {
 	return (int64(frameHeaderSize+n) + frameAlign - 1) &^ (frameAlign - 1)
 }
 
-// frameHeader is a frame's header, decoded.
-type frameHeader struct {
-	length uint32
-	crc    uint32
-	synced uint64
-	kind   Kind
+// place is where a frame lies. It enters the frame's checksums.
+type place struct {
+	salt    uint64 // of the segment
+	segment uint64
+	offset  int64
 }
 
-// putFrameHeader fills the header of a frame whose payload is the
-// concatenation of parts.
-func putFrameHeader(h *[frameHeaderSize]byte, segment uint64, offset int64, synced int64, kind Kind, parts [][]byte) {
-	n := 0
-	for _, p := range parts {
-		n += len(p)
-	}
-	binary.LittleEndian.PutUint32(h[0:], uint32(n))
-	binary.LittleEndian.PutUint64(h[8:], uint64(synced))
-	binary.LittleEndian.PutUint64(h[16:], uint64(kind))
-	sum := frameCRC(h, segment, offset)
-	for _, p := range parts {
-		sum = crc32.Update(sum, castagnoli, p)
-	}
-	binary.LittleEndian.PutUint32(h[4:], sum)
-}
-
-// frameCRC is the checksum of what precedes the payload.
-func frameCRC(h *[frameHeaderSize]byte, segment uint64, offset int64) uint32 {
-	var b [36]byte
-	binary.LittleEndian.PutUint64(b[0:], segment)
-	binary.LittleEndian.PutUint64(b[8:], uint64(offset))
-	copy(b[16:20], h[0:4])
-	copy(b[20:36], h[8:24])
+// seed is the checksum that the frame's checksums go on from.
+func (p place) seed() uint32 {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[0:], p.salt)
+	binary.LittleEndian.PutUint64(b[8:], p.segment)
+	binary.LittleEndian.PutUint64(b[16:], uint64(p.offset))
 	return CRC(b[:])
 }
 
-var errBadFrame = errors.New("bad frame")
+// frameHeader is a frame's header, decoded.
+type frameHeader struct {
+	length uint32 // of the payload
+	kind   Kind
+	synced int64
+	body   uint32
+}
 
-// getFrameHeader decodes a header without knowing whether it is sound; only
-// the payload's checksum tells. It fails on what can't be a frame at all.
-func getFrameHeader(h *[frameHeaderSize]byte, room int64) (frameHeader, error) {
+func (f frameHeader) size() int64 { return frameSize(int(f.length)) }
+
+// putFrameHeader fills the header of a frame whose payload is the
+// concatenation of parts.
+func putFrameHeader(h *[frameHeaderSize]byte, at place, synced int64, kind Kind, parts [][]byte) {
+	seed, n := at.seed(), 0
+	body := seed
+	for _, p := range parts {
+		n += len(p)
+		body = crc32.Update(body, castagnoli, p)
+	}
+	binary.LittleEndian.PutUint32(h[0:], uint32(n))
+	binary.LittleEndian.PutUint32(h[4:], uint32(kind))
+	binary.LittleEndian.PutUint64(h[8:], uint64(synced))
+	binary.LittleEndian.PutUint32(h[16:], body)
+	binary.LittleEndian.PutUint32(h[20:], crc32.Update(seed, castagnoli, h[:20]))
+}
+
+// getFrameHeader decodes the header of a frame for which there is room. It
+// reports false for anything that isn't a header written for that place. What
+// is cheap is checked first: most bytes that are asked about are no header.
+func getFrameHeader(h *[frameHeaderSize]byte, at place, room int64) (frameHeader, bool) {
+	kind := binary.LittleEndian.Uint32(h[4:])
 	f := frameHeader{
 		length: binary.LittleEndian.Uint32(h[0:]),
-		crc:    binary.LittleEndian.Uint32(h[4:]),
-		synced: binary.LittleEndian.Uint64(h[8:]),
-		kind:   Kind(h[16]),
+		kind:   Kind(kind),
+		synced: int64(binary.LittleEndian.Uint64(h[8:])),
+		body:   binary.LittleEndian.Uint32(h[16:]),
 	}
-	if f.kind == 0 || f.length > maxFrame || frameSize(int(f.length)) > room {
-		return frameHeader{}, errBadFrame
+	if kind == 0 || kind > 255 || f.length > maxFrame || f.size() > room || f.synced < 0 || f.synced > at.offset {
+		return frameHeader{}, false
 	}
-	return f, nil
+	if crc32.Update(at.seed(), castagnoli, h[:20]) != binary.LittleEndian.Uint32(h[20:]) {
+		return frameHeader{}, false
+	}
+	return f, true
 }
 
-// segmentHeader is a segment's header, decoded.
-type segmentHeader struct {
-	version uint32
-	segment uint64
-	state   [16]byte
-	created int64 // Unix nanoseconds
-}
-
-func (s segmentHeader) encode() []byte {
-	b := make([]byte, headerSize)
-	copy(b, magic)
-	binary.LittleEndian.PutUint32(b[8:], s.version)
-	binary.LittleEndian.PutUint32(b[12:], headerSize)
-	binary.LittleEndian.PutUint64(b[16:], s.segment)
-	copy(b[24:40], s.state[:])
-	binary.LittleEndian.PutUint64(b[40:], uint64(s.created))
-	binary.LittleEndian.PutUint32(b[60:], CRC(b[:60]))
-	return b
-}
-
-// VersionError is the error of a journal that a newer release wrote.
-type VersionError struct{ Found uint32 }
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("journal has format version %d, this release reads up to %d: "+
-		"run the release that wrote it, or let that one finish the state with `out-hdfs drain` first", e.Found, version)
-}
-
-func decodeSegmentHeader(b []byte) (segmentHeader, error) {
-	if len(b) < headerSize || string(b[:8]) != magic {
-		return segmentHeader{}, errors.New("no journal segment")
-	}
-	s := segmentHeader{
-		version: binary.LittleEndian.Uint32(b[8:]),
-		segment: binary.LittleEndian.Uint64(b[16:]),
-		state:   [16]byte(b[24:40]),
-		created: int64(binary.LittleEndian.Uint64(b[40:])),
-	}
-	if CRC(b[:60]) != binary.LittleEndian.Uint32(b[60:]) {
-		return segmentHeader{}, errors.New("segment header damaged")
-	}
-	if s.version > version {
-		return segmentHeader{}, &VersionError{Found: s.version}
-	}
-	return s, nil
+// holds reports whether the payload is the one that the header was written for.
+func (f frameHeader) holds(at place, payload []byte) bool {
+	return crc32.Update(at.seed(), castagnoli, payload) == f.body
 }

@@ -1,6 +1,12 @@
 package journal
 
-import "math/bits"
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // Ranges is a set of record ordinals of one chunk, run-length coded: for each
 // run the gap since the previous one's end and its length, as varints. The
@@ -16,7 +22,7 @@ type Ranges struct {
 
 // Add adds an ordinal, which must be higher than all before.
 func (r *Ranges) Add(ordinal uint32) {
-	if r.open && ordinal < r.to {
+	if ordinal < r.to {
 		panic("journal: ordinals must grow")
 	}
 	r.count++
@@ -46,21 +52,21 @@ func (r *Ranges) Bytes() []byte {
 }
 
 // eachRun calls f for each run of an encoded set, and reports whether the set
-// is well formed: runs in order, none empty, all below 1<<32.
-func eachRun(runs []byte, f func(from, to uint32)) bool {
+// is well formed: runs in order, none empty, all below limit.
+func eachRun(runs []byte, limit uint32, f func(from, to uint32)) bool {
 	r := reader{b: runs}
 	at := uint64(0)
 	for len(r.b) > 0 {
-		from := at + r.uint()
-		n := r.uint()
+		from := at + uint64(r.uint32())
+		n := uint64(r.uint32())
 		to := from + n
-		if r.err != nil || n == 0 || from < at || to < from || to > 1<<32-1 {
+		if r.err != nil || n == 0 || to > uint64(limit) {
 			return false
 		}
 		f(uint32(from), uint32(to))
 		at = to
 	}
-	return true
+	return r.err == nil
 }
 
 // Coverage is the set of a chunk's records that are in rolled parts. The zero
@@ -68,6 +74,14 @@ func eachRun(runs []byte, f func(from, to uint32)) bool {
 type Coverage struct {
 	words []uint64
 	n     uint32
+}
+
+// CoverageOf is the set that Ranges.Bytes encoded, up to the first run that is
+// malformed.
+func CoverageOf(runs []byte) Coverage {
+	var c Coverage
+	eachRun(runs, math.MaxUint32, c.addRun)
+	return c
 }
 
 // Has reports whether the record is in a rolled part.
@@ -80,12 +94,21 @@ func (c *Coverage) Has(ordinal uint32) bool {
 func (c *Coverage) Count() uint32 { return c.n }
 
 func (c *Coverage) clone() Coverage {
-	return Coverage{words: append([]uint64(nil), c.words...), n: c.n}
+	return Coverage{words: slices.Clone(c.words), n: c.n}
+}
+
+// add adds an encoded set of ordinals below limit, all of it or, if it is
+// malformed, nothing.
+func (c *Coverage) add(runs []byte, limit uint32) bool {
+	if !eachRun(runs, limit, func(uint32, uint32) {}) {
+		return false
+	}
+	return eachRun(runs, limit, c.addRun)
 }
 
 func (c *Coverage) addRun(from, to uint32) {
-	for need := int((uint64(to) + 63) / 64); len(c.words) < need; {
-		c.words = append(c.words, 0)
+	if need := int((uint64(to) + 63) / 64); len(c.words) < need {
+		c.words = append(c.words, make([]uint64, need-len(c.words))...)
 	}
 	for at := from; at < to; {
 		w, lo := at/64, at%64
@@ -97,22 +120,30 @@ func (c *Coverage) addRun(from, to uint32) {
 	}
 }
 
-// encode appends the set as runs with a length before them.
+// encode appends the set as a bitmap, the lowest ordinal first, with its
+// length before it. Unlike runs a bitmap takes an eighth of a byte for each
+// record at most, and decoding it allocates no more than it reads.
 func (c *Coverage) encode(b []byte) []byte {
-	var r Ranges
-	for w, word := range c.words {
-		for word != 0 {
-			i := bits.TrailingZeros64(word)
-			r.Add(uint32(w*64 + i))
-			word &^= 1 << i
-		}
+	var bitmap []byte
+	for _, w := range c.words {
+		bitmap = binary.LittleEndian.AppendUint64(bitmap, w)
 	}
-	return putString(b, r.Bytes())
+	return putString(b, bytes.TrimRight(bitmap, "\x00"))
 }
 
-// CoverageOf is the set that Ranges.Bytes encoded.
-func CoverageOf(runs []byte) Coverage {
-	var c Coverage
-	eachRun(runs, c.addRun)
+// coverage decodes what Coverage.encode encoded.
+func (r *reader) coverage() (c Coverage) {
+	bitmap := r.bytes()
+	if n := len(bitmap); n > 0 && bitmap[n-1] == 0 {
+		r.fail()
+		return Coverage{}
+	}
+	if len(bitmap) > 0 {
+		c.words = make([]uint64, (len(bitmap)+7)/8)
+	}
+	for i, b := range bitmap {
+		c.words[i/8] |= uint64(b) << (i % 8 * 8)
+		c.n += uint32(bits.OnesCount8(b))
+	}
 	return c
 }

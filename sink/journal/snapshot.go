@@ -17,21 +17,22 @@ func (s *state) encodeSnapshot(b []byte) []byte {
 	b = putUint(putUint(putUint(b, s.totals.Parts), s.totals.Records), s.totals.Bytes)
 
 	b = putUint(b, uint64(len(s.older)))
-	for _, id := range slices.Sorted(maps.Keys(s.older)) {
-		b = putInt(putUint(b, id), s.older[id])
+	for _, id := range sortedKeys(s.older) {
+		b = putUint(putInt(putUint(b, id), s.older[id].upTo), s.older[id].salt)
 	}
 	b = putUint(b, uint64(len(s.chunks)))
-	for _, seq := range slices.Sorted(maps.Keys(s.chunks)) {
+	for _, seq := range sortedKeys(s.chunks) {
 		c := s.chunks[seq]
 		b = putTime(putLocation(putUint(b, seq), c.loc), c.arrival)
 		flags := uint64(c.deaths) << 1
 		if c.asLetter {
 			flags |= 1
 		}
-		b = c.covered.encode(putUint(b, flags))
+		b = append(putUint(b, flags), c.key[:]...)
+		b = c.covered.encode(b)
 	}
 	b = putUint(b, uint64(len(s.parts)))
-	for _, n := range slices.Sorted(maps.Keys(s.parts)) {
+	for _, n := range sortedKeys(s.parts) {
 		b = putPart(b, s.parts[n])
 	}
 	b = putUint(b, uint64(len(s.leftovers)))
@@ -40,7 +41,7 @@ func (s *state) encodeSnapshot(b []byte) []byte {
 	}
 	b = putSeqs(b, s.decoding)
 	b = putUint(b, uint64(len(s.batches)))
-	for _, seq := range slices.Sorted(maps.Keys(s.batches)) {
+	for _, seq := range sortedKeys(s.batches) {
 		b = putLocation(putUint(b, seq), s.batches[seq].loc)
 		b = putInt(b, int64(s.batches[seq].since))
 	}
@@ -79,17 +80,7 @@ func putLocation(b []byte, l location) []byte {
 }
 
 func (r *reader) location() location {
-	return location{segment: r.uint(), offset: r.int(), length: uint32(r.uint())}
-}
-
-func (r *reader) key() (k originKey) {
-	if len(r.b) < len(k) {
-		r.fail()
-		return k
-	}
-	copy(k[:], r.b)
-	r.b = r.b[len(k):]
-	return k
+	return location{segment: r.uint(), offset: r.int(), length: uint32(r.upTo(maxFrame))}
 }
 
 // decodeSnapshot is the inverse of encodeSnapshot. The batches' keys are still
@@ -101,18 +92,17 @@ func decodeSnapshot(payload []byte) (*state, error) {
 	s.writerID, s.dirInode, s.dirBirth = r.string(), r.uint(), r.time()
 	s.nextSeq, s.nextPart, s.running = r.uint(), r.uint(), time.Duration(r.int())
 	s.totals = Totals{r.uint(), r.uint(), r.uint()}
-	for range r.count(2) {
+	for range r.count(3) {
 		id := r.uint()
-		s.older[id] = r.int()
+		s.older[id] = older{upTo: r.int(), salt: r.uint()}
 	}
-	for range r.count(5) {
+	for range r.count(23) {
 		seq := r.uint()
 		c := &chunk{loc: r.location(), arrival: r.time()}
-		flags := r.uint()
+		flags := r.upTo(1<<9 - 1)
 		c.deaths, c.asLetter = uint8(flags>>1), flags&1 != 0
-		if !eachRun(r.bytes(), c.covered.addRun) {
-			r.fail()
-		}
+		c.key = r.key()
+		c.covered = r.coverage()
 		s.chunks[seq] = c
 		s.addLive(c.loc)
 	}
@@ -137,5 +127,7 @@ func decodeSnapshot(payload []byte) (*state, error) {
 			s.present[r.key()] = present{dir, name}
 		}
 	}
-	return s, r.err
+	return s, r.end()
 }
+
+func sortedKeys[V any](m map[uint64]V) []uint64 { return slices.Sorted(maps.Keys(m)) }

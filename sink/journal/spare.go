@@ -4,22 +4,33 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
+	"strconv"
 	"strings"
 )
+
+// maxSpares is how many segments to come are kept: the next one, and one more
+// so that a dead segment isn't removed to be made anew.
+const maxSpares = 2
+
+const sparePrefix = "spare-"
+
+func isSpare(name string) bool { return strings.HasPrefix(name, sparePrefix) }
+
+func (j *Journal) spareName() string {
+	return fmt.Sprintf("%s/%s%d", Dir, sparePrefix, j.spareNumber.Add(1))
+}
 
 // prepare is the goroutine that makes spares ahead of need, so that beginning
 // a segment neither waits for allocation nor fails for want of space. It ends
 // when the journal closes.
 func (j *Journal) prepare() {
 	defer j.done.Done()
+	defer j.noMoreSpares()
 	for range j.prep {
 		j.mu.Lock()
-		closing, have := j.closing, len(j.spares)
+		closing, have := j.refuse != nil, len(j.spares)
 		j.mu.Unlock()
 		if closing {
-			j.prepared("", ErrClosed)
 			return
 		}
 		if have == 0 {
@@ -28,26 +39,44 @@ func (j *Journal) prepare() {
 	}
 }
 
-// prepared notes how an attempt to make a spare ended.
-func (j *Journal) prepared(name string, err error) {
+// noMoreSpares ends the wait for a spare. A panic ends the making of spares
+// only: chunks are then refused, and the accepted work is finished.
+func (j *Journal) noMoreSpares() {
+	p := recover()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.spareErr = err
-	if err == nil {
-		j.spares[name] = j.segmentSize
+	j.spareEnd, j.spareErr = true, ErrClosed
+	if p != nil {
+		j.spareErr = fmt.Errorf("%w: making a spare panicked: %v", ErrBroken, p)
+		j.log.Error("bug: the journal makes no more segments; please report this", "panic", fmt.Sprint(p))
 	}
-	j.spareTries++
 	j.spareTried.Broadcast()
 }
 
-// awaitSpare waits until there is a spare or one more attempt to make it has
+// prepared notes how an attempt to make a spare ended.
+func (j *Journal) prepared(name string, err error) {
+	j.mu.Lock()
+	unneeded := err == nil && len(j.spares) >= maxSpares
+	if err == nil && !unneeded {
+		j.spares = append(j.spares, name)
+	}
+	j.spareErr = err
+	j.spareTries++
+	j.spareTried.Broadcast()
+	j.mu.Unlock()
+	if unneeded {
+		j.discard(name)
+	}
+}
+
+// awaitSpare waits until there is a spare, or one more attempt to make it has
 // failed.
 func (j *Journal) awaitSpare() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	tries := j.spareTries
-	signal(j.prep)
-	for len(j.spares) == 0 && j.spareTries == tries && !errors.Is(j.spareErr, ErrClosed) {
+	for len(j.spares) == 0 && j.spareTries == tries && !j.spareEnd {
+		signal(j.prep)
 		j.spareTried.Wait()
 	}
 	if len(j.spares) > 0 {
@@ -56,12 +85,8 @@ func (j *Journal) awaitSpare() error {
 	return fmt.Errorf("%w: %w", ErrNoSpare, j.spareErr)
 }
 
-func (j *Journal) spareName() string {
-	return fmt.Sprintf("%s/%s%d", Dir, sparePrefix, j.nextSpare.Add(1))
-}
-
-// makeSpare creates and allocates a spare. Its space is durable, its name need
-// not be.
+// makeSpare creates and allocates a file for a segment to come. Its space is
+// durable, its name need not be.
 func (j *Journal) makeSpare(size int64) (string, error) {
 	name := j.spareName()
 	f, err := j.disk.Create(name)
@@ -78,43 +103,77 @@ func (j *Journal) makeSpare(size int64) (string, error) {
 	return name, nil
 }
 
-// openSpare takes a spare of at least the given size, making one if there is
-// none.
-func (j *Journal) openSpare(id uint64, size int64) (*segment, string, error) {
-	j.mu.Lock()
-	name := ""
-	for _, n := range slices.Sorted(maps.Keys(j.spares)) {
-		if name == "" || j.spares[n] > j.spares[name] {
-			name = n
+// adoptSpares takes the spares that the last process left, since on a full disk
+// no other can be made. What isn't one any more is removed.
+func (j *Journal) adoptSpares(names []string) {
+	for _, name := range names {
+		n, err := strconv.ParseUint(strings.TrimPrefix(name, Dir+"/"+sparePrefix), 10, 64)
+		if err == nil {
+			j.spareNumber.Store(max(j.spareNumber.Load(), n))
 		}
 	}
-	have := j.spares[name]
-	delete(j.spares, name)
-	j.mu.Unlock()
-	if name == "" {
-		var err error
-		if name, err = j.makeSpare(size); err != nil {
-			return nil, "", err
+	for _, name := range names {
+		if len(j.spares) < maxSpares && j.isWhole(name) {
+			j.spares = append(j.spares, name)
+		} else {
+			j.discard(name)
 		}
-		have = size
 	}
+}
+
+func (j *Journal) isWhole(name string) bool {
 	f, err := j.disk.Open(name)
+	if err != nil {
+		return false
+	}
+	size, err := f.Size()
+	whole := err == nil && size == j.segmentSize && f.Allocate(size) == nil && f.Sync() == nil
+	return f.Close() == nil && whole
+}
+
+// openSpare takes a file for a segment with a snapshot of the given size and,
+// at first, a request. Usually that is a spare, or made like one. What is too
+// large for it, or would leave little room behind the snapshot, gets a larger
+// file, made for it.
+func (j *Journal) openSpare(snapshot, request int64) (seg *segment, name string, err error) {
+	least := 2*headerSize + snapshot + request
+	size := j.segmentSize
+	if least > size || snapshot > size/2 {
+		size = 2*headerSize + snapshot + max(request, j.segmentSize)
+		name, err = j.makeSpare(size)
+		if err != nil && least <= j.segmentSize {
+			size, err = j.segmentSize, nil
+		}
+	}
+	if err == nil && name == "" {
+		name, err = j.takeSpare()
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	if have < size {
-		if err := f.Allocate(size); err != nil {
-			_ = f.Close()
-			j.discard(name)
-			return nil, "", fmt.Errorf("allocate %d bytes for a journal segment: %w", size, err)
-		}
-		have = size
+	f, err := j.disk.Open(name)
+	if err != nil {
+		j.discard(name)
+		return nil, "", err
 	}
-	return &segment{id: id, file: f, size: have}, name, nil
+	return &segment{file: f, size: size}, name, nil
 }
 
-// discard removes files that are of no use after a failure. What can't be
-// removed now, the next start removes.
+// takeSpare takes the newest spare, or makes one.
+func (j *Journal) takeSpare() (string, error) {
+	j.mu.Lock()
+	if n := len(j.spares); n > 0 {
+		name := j.spares[n-1]
+		j.spares = j.spares[:n-1]
+		j.mu.Unlock()
+		return name, nil
+	}
+	j.mu.Unlock()
+	return j.makeSpare(j.segmentSize)
+}
+
+// discard removes files that are of no use. What can't be removed now, the next
+// start removes.
 func (j *Journal) discard(names ...string) {
 	for _, name := range names {
 		if err := j.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -123,5 +182,3 @@ func (j *Journal) discard(names ...string) {
 		}
 	}
 }
-
-func isSpare(name string) bool { return strings.HasPrefix(name, sparePrefix) }

@@ -1,0 +1,70 @@
+package journal
+
+import "slices"
+
+// Held says that no rule can decide what became of the part.
+type Held struct {
+	Part uint64
+	Why  string
+}
+
+func (Held) kind() Kind { return KindHeld }
+
+func (f Held) encode(b []byte) []byte { return putString(putUint(b, f.Part), f.Why) }
+
+func (f Held) apply(s *state, _ location) {
+	s.withPart(f.Part, KindHeld, func(p *Part) { p.Held = f.Why })
+}
+
+// Resolution is how an operator ends what is held.
+type Resolution uint8
+
+const (
+	// PublishAgain forgets what may have been published of the part and goes on
+	// as if it had just been rolled.
+	PublishAgain Resolution = 1
+	// AcceptDone takes the part for published.
+	AcceptDone Resolution = 2
+	// DecodeAgain lets a held chunk be decoded once more.
+	DecodeAgain Resolution = 3
+	// DeadLetter sends a held chunk to the dead letters undecoded.
+	DeadLetter Resolution = 4
+)
+
+// Resolved ends what is held: the part for the first two resolutions, the
+// chunk for the others.
+type Resolved struct {
+	Part uint64
+	Seq  uint64
+	How  Resolution
+}
+
+func (Resolved) kind() Kind { return KindResolved }
+
+func (f Resolved) encode(b []byte) []byte {
+	return putUint(putUint(putUint(b, f.Part), f.Seq), uint64(f.How))
+}
+
+func (f Resolved) apply(s *state, _ location) {
+	switch f.How {
+	case PublishAgain:
+		s.withPart(f.Part, KindResolved, func(p *Part) {
+			p.Held, p.Finals = "", nil
+			for i := range p.Attempts {
+				p.Attempts[i].State = AttemptBegun
+			}
+		})
+	case AcceptDone:
+		// The temp may be the very file that was published: it isn't removed.
+		s.withPart(f.Part, KindResolved, func(p *Part) {
+			p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool { return a.State == AttemptUploaded })
+			s.finish(p, "")
+		})
+	case DecodeAgain, DeadLetter:
+		if c := s.chunks[f.Seq]; c != nil {
+			c.deaths, c.asLetter = 0, f.How == DeadLetter
+		} else {
+			s.oddf("chunk %d was resolved, but isn't live", f.Seq)
+		}
+	}
+}
