@@ -6,9 +6,10 @@ import (
 	"github.com/out-hdfs/out_hdfs/assigner/intern"
 )
 
-// memoSlots is how many spans a Memo remembers: with hours, all of two days and
-// a half, so late events beside current ones don't push each other out.
-const memoSlots = 64
+// memoSlots is how many spans a Memo remembers: with hours three weeks, with
+// minutes half a working day, so late events beside current ones don't push each
+// other out.
+const memoSlots = 512
 
 // Memo formats instants of one zone and remembers the results with their
 // spans. An instant of a span seen before costs a comparison and no
