@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Conf is a configuration: the properties as written, by name.
@@ -132,4 +133,31 @@ func (c Conf) Size(name string, unset int64) (int64, error) {
 		return unset, fmt.Errorf("property %s is %q, must be a size such as 134217728 or 128m", name, v)
 	}
 	return int64(n) << shift, nil
+}
+
+// units are those of Hadoop's time durations, the longer suffixes first.
+var units = []struct {
+	suffix string
+	unit   time.Duration
+}{{"ns", time.Nanosecond}, {"us", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour}}
+
+// Millis returns a length of time, a bare number being milliseconds, unset if
+// it isn't set.
+func (c Conf) Millis(name string, unset time.Duration) (time.Duration, error) {
+	v, err := c.Get(name)
+	if err != nil || v == "" {
+		return unset, err
+	}
+	digits, unit := strings.ToLower(v), time.Millisecond
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(digits, u.suffix); ok {
+			digits, unit = strings.TrimSpace(rest), u.unit
+			break
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || n > uint64(1<<63-1)/uint64(unit) {
+		return unset, fmt.Errorf("property %s is %q, must be a number of milliseconds or a time such as 60s", name, v)
+	}
+	return time.Duration(n) * unit, nil
 }

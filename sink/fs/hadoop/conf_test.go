@@ -2,12 +2,12 @@ package hadoop
 
 import (
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // env is an environment of the names and values given in turn.
@@ -243,6 +243,26 @@ func TestValues(t *testing.T) {
 	}
 }
 
+func TestMillis(t *testing.T) {
+	const unset = -time.Second
+	for _, row := range []struct {
+		value string
+		want  time.Duration
+		fails bool
+	}{
+		{"", unset, false}, {"0", 0, false}, {"1500", 1500 * time.Millisecond, false}, {"20s", 20 * time.Second, false}, {"3 M", 3 * time.Minute, false},
+		{"5ms", 5 * time.Millisecond, false}, {"7us", 7 * time.Microsecond, false}, {"9ns", 9, false}, {"2h", 2 * time.Hour, false}, {"1d", 24 * time.Hour, false},
+		{"soon", unset, true}, {"s", unset, true}, {"-1", unset, true}, {"1.5s", unset, true}, {"99999999999999d", unset, true},
+	} {
+		t.Run(row.value, func(t *testing.T) {
+			got, err := New(map[string]string{"a": row.value}, env()).Millis("a", unset)
+			if got != row.want || (err != nil) != row.fails {
+				t.Errorf("%q is %v, %v, want %v", row.value, got, err, row.want)
+			}
+		})
+	}
+}
+
 func TestUmask(t *testing.T) {
 	for _, row := range []struct {
 		value string
@@ -350,8 +370,11 @@ func FuzzRead(f *testing.F) {
 			if v, err := c.Get(k); err == nil && len(v) > maxExpanded {
 				t.Errorf("%s has %d bytes", k, len(v))
 			}
-			if n, err := c.Size(k, 0); err == nil && (n < 0 || n > math.MaxInt64) {
+			if n, err := c.Size(k, 0); err == nil && n < 0 {
 				t.Errorf("%s is %d", k, n)
+			}
+			if d, err := c.Millis(k, 0); err == nil && d < 0 {
+				t.Errorf("%s is %v", k, d)
 			}
 			if _, err := c.Service(k); err == nil && k == "" {
 				t.Error("an empty name is a service")

@@ -1,0 +1,72 @@
+package hdfsfs
+
+import (
+	"net"
+	"time"
+)
+
+// conn is a connection of a session's. It ends at its first error, since what
+// follows on it can't be paired with what was asked: a late answer would be
+// taken for another call's.
+type conn struct {
+	net.Conn
+	session  *session
+	nameNode bool
+	timeout  time.Duration
+}
+
+// Read reads with a deadline. On a NameNode's connection that is the last
+// request's, so that an answer in small pieces has to come in time as a whole;
+// on a DataNode's each read has its own. There nobody reads before something
+// was sent that has an answer.
+func (c *conn) Read(p []byte) (int, error) {
+	if !c.nameNode {
+		if err := c.Conn.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
+			return 0, c.failed(err)
+		}
+	}
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		return n, c.failed(err)
+	}
+	return n, nil
+}
+
+// Write writes with a deadline.
+func (c *conn) Write(p []byte) (int, error) {
+	set := c.Conn.SetWriteDeadline
+	if c.nameNode {
+		set = c.Conn.SetDeadline // the answer's too
+	}
+	if err := set(time.Now().Add(c.timeout)); err != nil {
+		return 0, c.failed(err)
+	}
+	n, err := c.Conn.Write(p)
+	if err != nil {
+		return n, c.failed(err)
+	}
+	return n, nil
+}
+
+func (c *conn) failed(err error) error {
+	if c.nameNode {
+		c.session.broken.Store(true)
+	}
+	c.Close()
+	return err
+}
+
+// Close closes the connection and forgets it.
+func (c *conn) Close() error {
+	c.session.mu.Lock()
+	delete(c.session.conns, c)
+	c.session.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// The library sets and clears deadlines that nobody asked it for. Those of Read
+// and Write are all there are.
+
+func (c *conn) SetDeadline(time.Time) error      { return nil }
+func (c *conn) SetReadDeadline(time.Time) error  { return nil }
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }

@@ -1,0 +1,150 @@
+// Package hdfsfs is the driver for hdfs://: files on an HDFS cluster, over
+// Hadoop's own protocols.
+//
+// # Promises
+//
+// Put answers nil only for a file that the NameNode has completed: no call on
+// its writer failed, the first Close answered well, and the NameNode then named
+// the length that was sent and said that nobody holds the file open. Rename
+// never replaces, since the NameNode itself refuses to. An error's class is
+// never better than what is known: a lost answer to a change is Unclear.
+//
+// A file's identity is its inode number, which the NameNode gives out once in a
+// namespace's life and by which a file can be found wherever it was moved.
+// Times are whole milliseconds. HDFS keeps what it has acknowledged against the
+// death of processes; against a loss of power of all replicas only if the
+// DataNodes are configured to (dfs.datanode.synconclose).
+//
+// # Sessions
+//
+// Each call has a session to itself, a client with a connection to the NameNode
+// of its own, taken from a pool and given back. So a call that hangs holds up
+// nobody, a ctx that ends cuts this call's connections only, and Settle has one
+// connection on which nobody else acts. A session on which anything went wrong
+// is thrown away. Every dial, every call and every packet has a deadline.
+//
+// Never here: an append, a truncate, a second Close after an error, a retry of
+// a change, a list of a directory to find files of ours.
+//
+// Erasure coded directories and encryption zones are refused with class
+// Unsupported: the client library can't write there.
+package hdfsfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/hadoop"
+)
+
+// Driver opens hdfs:// targets. The zero value knows no environment.
+type Driver struct {
+	// System is the process around it: HADOOP_USER_NAME and the operating
+	// system's user, and what a configuration's variables may name.
+	System hadoop.System
+}
+
+var _ fs.Driver = Driver{}
+
+// FileSystem is one HDFS, as one user.
+type FileSystem struct {
+	c    config
+	pool *pool
+}
+
+var _ fs.FileSystem = (*FileSystem)(nil)
+
+// Open connects to the NameNodes of authority under o, and fails if none
+// answers. o.Settings are Hadoop's properties and this package's own.
+func (d Driver) Open(ctx context.Context, authority string, o fs.Options) (fs.FileSystem, error) {
+	target := "hdfs://" + authority
+	unsupported := func(err error) error {
+		return &fs.Error{Op: "open", Path: target, Class: fs.Unsupported, Err: err}
+	}
+	if err := checkInternals(); err != nil {
+		return nil, unsupported(err)
+	}
+	c, err := readConfig(authority, o, d.System)
+	if err != nil {
+		return nil, unsupported(err)
+	}
+	f := &FileSystem{c: c, pool: newPool(c)}
+	// The root can be asked for by anybody, so this tells a wrong address, a
+	// wrong port and a NameNode that is away from a path that is refused.
+	if err := f.read(ctx, "open", "/", func(s *session) error {
+		_, err := getFileInfo(s.x, "/")
+		return err
+	}); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s (%s) as %s: %w", target, strings.Join(c.addresses, ", "), c.user, err), f.Close())
+	}
+	return f, nil
+}
+
+// Close cuts all connections. Calls that are under way fail.
+func (f *FileSystem) Close() error {
+	f.pool.close()
+	return nil
+}
+
+// read runs f with a session. What fails changed nothing.
+func (f *FileSystem) read(ctx context.Context, op, p string, act func(*session) error) error {
+	return f.with(ctx, op, p, reading, act)
+}
+
+// change runs f with a session. What fails without saying how may have changed
+// something.
+func (f *FileSystem) change(ctx context.Context, op, p string, act func(*session) error) error {
+	return f.with(ctx, op, p, changing, act)
+}
+
+func (f *FileSystem) with(ctx context.Context, op, p string, e effect, act func(*session) error) error {
+	s, err := f.take(ctx, op, p)
+	if err != nil {
+		return err
+	}
+	defer f.pool.give(s)
+	defer s.until(ctx)()
+	if err := act(s); err != nil {
+		return failed(ctx, op, p, err, e)
+	}
+	return nil
+}
+
+// take checks that a call may begin and returns a session for it.
+func (f *FileSystem) take(ctx context.Context, op, p string) (*session, error) {
+	if f.pool.isClosed() {
+		return nil, fs.Closed(op, p)
+	}
+	if ctx.Err() != nil {
+		return nil, ended(ctx, op, p, nil)
+	}
+	if err := checkPath(op, p); err != nil {
+		return nil, err
+	}
+	s, err := f.pool.take(ctx)
+	if err != nil {
+		return nil, failed(ctx, op, p, err, reading)
+	}
+	return s, nil
+}
+
+// checkPath refuses what HDFS can't have, or would take for another name.
+func checkPath(op, p string) error {
+	if err := fs.CheckPath(op, p); err != nil {
+		return err
+	}
+	var why string
+	switch {
+	case !utf8.ValidString(p):
+		why = "it is not valid UTF-8"
+	case strings.Contains(p, ":"):
+		why = "HDFS allows no colon in a name; choose a bucket_format, partition or tag without one"
+	default:
+		return nil
+	}
+	return &fs.Error{Op: op, Path: p, Class: fs.Path, Err: errors.New(why)}
+}

@@ -1,0 +1,130 @@
+package hdfsfs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/colinmarc/hdfs/v2"
+	"google.golang.org/protobuf/proto"
+)
+
+// This file alone reaches into the client library, github.com/colinmarc/hdfs
+// v2.4.0, which has no way to say some of what is needed here:
+//
+//   - Its Rename replaces. The NameNode's rename2 without overwriting, and
+//     isFileClosed, can be sent on the connection that the client keeps in the
+//     private field "namenode".
+//   - A FileWriter that failed leaves two goroutines behind, which only end
+//     when its block stream's private channels are closed.
+//   - That no NameNode was reached, so that nothing was sent, shows in the text
+//     of an error only.
+//
+// The version is fixed in go.mod and the library is no longer developed. Should
+// it change all the same, checkInternals fails before anything is written, and
+// says what to look at.
+
+// executor is the client's connection to the NameNode.
+type executor interface {
+	Execute(method string, req, resp proto.Message) error
+}
+
+// noNamenodes begins the error of a call that reached no NameNode.
+const noNamenodes = "no available namenodes"
+
+// checkInternals returns an error if the library isn't the one this package
+// was written for. It uses no network.
+func checkInternals() error {
+	return errors.Join(checkExecutor(), checkWriter(), checkText(), checkCalls())
+}
+
+func internalsError(format string, args ...any) error {
+	return fmt.Errorf("the HDFS client library isn't v2.4.0, which this plugin was built for; build it with the version in go.mod: "+format, args...)
+}
+
+func checkExecutor() error {
+	f, ok := reflect.TypeFor[hdfs.Client]().FieldByName("namenode")
+	if !ok || !f.Type.Implements(reflect.TypeFor[executor]()) {
+		return internalsError("Client.namenode can't execute a call")
+	}
+	return nil
+}
+
+// writerPath leads from a FileWriter to its block stream, by pointers.
+var writerPath = [...]string{"blockWriter", "stream"}
+
+// streamFields are the block stream's fields that abandon uses.
+var streamFields = [...]struct {
+	name string
+	typ  reflect.Type
+}{
+	{"closed", reflect.TypeFor[bool]()},
+	{"packets", reflect.TypeFor[chan int]()},
+	{"heartbeats", reflect.TypeFor[chan struct{}]()},
+	{"acksDone", reflect.TypeFor[chan struct{}]()},
+}
+
+func checkWriter() error {
+	t := reflect.TypeFor[hdfs.FileWriter]()
+	for _, name := range writerPath {
+		f, ok := t.FieldByName(name)
+		if !ok || f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct {
+			return internalsError("%v has no pointer %s", t, name)
+		}
+		t = f.Type.Elem()
+	}
+	for _, want := range streamFields {
+		if f, ok := t.FieldByName(want.name); !ok || f.Type != want.typ {
+			return internalsError("%v has no %s of type %v", t, want.name, want.typ)
+		}
+	}
+	return nil
+}
+
+func checkText() error {
+	_, err := hdfs.NewClient(hdfs.ClientOptions{User: "nobody"}) // without an address
+	if err == nil || !strings.HasPrefix(err.Error(), noNamenodes) {
+		return internalsError("without a NameNode it says %v", err)
+	}
+	return nil
+}
+
+// private is the value of a private field of the struct that v is.
+func private(v reflect.Value, name string) reflect.Value {
+	f := v.FieldByName(name)
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+}
+
+// executorOf returns the client's own connection.
+func executorOf(c *hdfs.Client) executor {
+	return private(reflect.ValueOf(c).Elem(), "namenode").Interface().(executor)
+}
+
+// abandon ends the goroutines of a writer on which a call has failed, and waits
+// for them. Its connections must have been closed, and nobody may use w any
+// more: least of all Close, which after a failure can commit a wrong length.
+func abandon(w *hdfs.FileWriter) {
+	v := reflect.ValueOf(w).Elem()
+	for _, name := range writerPath {
+		p := private(v, name)
+		if p.IsNil() {
+			return // no block was begun, or the last one is done
+		}
+		v = p.Elem()
+	}
+	acksDone := private(v, "acksDone").Interface().(chan struct{})
+	closed := private(v, "closed").Addr().Interface().(*bool)
+	if !*closed { // Close didn't come to the block: heartbeats go on
+		*closed = true
+		close(private(v, "heartbeats").Interface().(chan struct{}))
+	}
+	select {
+	case <-acksDone: // only after packets was closed
+	default:
+		// The reader of acks drains packets until it is closed. Nobody sends.
+		close(private(v, "packets").Interface().(chan int))
+		<-acksDone
+	}
+}
