@@ -354,8 +354,12 @@ func terminated(b *bench) {
 	p := b.start(Options{Outputs: []Output{b.output("hdfs.0", "retry", 1)}, Chunks: 3, Grace: 300 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
-	if err := p.WaitFor(ctx, func(e []Event) bool {
-		return slices.ContainsFunc(e, func(e Event) bool { return e.Event == "answer" })
+	if err := p.WaitFor(ctx, func(events []Event) bool {
+		count := map[string]int{}
+		for _, e := range events {
+			count[e.Event]++
+		}
+		return count["chunk"] == 3 && count["answer"] > 0
 	}); err != nil {
 		b.t.Fatal(err)
 	}
