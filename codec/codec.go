@@ -7,6 +7,7 @@
 package codec
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -73,6 +74,19 @@ type BlockEncoder interface {
 // BlockWriter appends what a BlockEncoder of the same format made.
 type BlockWriter interface {
 	Writer
-	// WriteBlock appends a block that holds the given number of records.
+	// WriteBlock appends a block that holds the given number of records. After
+	// ErrOtherSchema nothing was written and the writer goes on as before: the
+	// same events, without those that were rejected, go to Write instead.
 	WriteBlock(block []byte, records int) error
+}
+
+// ErrOtherSchema is wrapped by WriteBlock's error if the block was encoded
+// under another schema than the file has. It isn't final.
+var ErrOtherSchema = errors.New("the block has another schema than the file")
+
+// Counter is the optional ability of a Writer that knows from the file itself
+// how many records it holds: from its blocks or its footer. It is asked after
+// Close, and must agree with what the writer was given.
+type Counter interface {
+	Records() int64
 }

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/out-hdfs/out_hdfs/codec/event"
+)
+
+// Long converts to an Int or Long, with its logical type if that isn't Decimal.
+// A whole number is taken in the type's own unit. Lenient: a whole float, a
+// number in text, and for a date or time its ISO 8601 text or an EventTime.
+func (c *Coercer) Long(t *Type, raw []byte) (v int64, ok bool) {
+	v, ok = event.Int(raw)
+	if !ok {
+		if t.Logical == None {
+			v, ok = c.wholeNumber(raw)
+		} else {
+			v, ok = c.instant(t, raw)
+		}
+		if !ok {
+			return 0, false
+		}
+	}
+	if t.Kind == Int && int64(int32(v)) != v {
+		return 0, false
+	}
+	switch t.Logical {
+	case TimeMillis:
+		ok = v >= 0 && v < 86400e3
+	case TimeMicros:
+		ok = v >= 0 && v < 86400e6
+	}
+	return v, ok
+}
+
+// wholeNumber reads what isn't an integer as one.
+func (c *Coercer) wholeNumber(raw []byte) (int64, bool) {
+	if c.Rules != Lenient {
+		return 0, false
+	}
+	if f, ok := event.Float(raw); ok {
+		return wholeFloat(f)
+	}
+	if event.KindOf(raw) == event.KindString {
+		s, _ := event.Text(raw)
+		if len(s) <= longestNumber {
+			v, err := strconv.ParseInt(string(s), 10, 64)
+			return v, err == nil
+		}
+	}
+	if at, ok := instantOf(raw); ok {
+		return at.Sec, true
+	}
+	return 0, false
+}
+
+// longestNumber is more than any number takes that a float64 tells apart.
+const longestNumber = 400
+
+func wholeFloat(f float64) (int64, bool) {
+	if f != math.Trunc(f) || f < math.MinInt64 || f >= math.MaxInt64 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// Double converts to a Double, or to a Float's value. An integer fits if it
+// comes out exactly. Lenient: a number in text; a float64 is rounded to a Float
+// unless that overflows. A Float takes a float64 otherwise only if it is exact.
+func (c *Coercer) Double(t *Type, raw []byte) (v float64, ok bool) {
+	v, ok = event.Float(raw)
+	if !ok {
+		if v, ok = exactFloat(raw); !ok {
+			v, ok = c.parseFloat(raw)
+		}
+	}
+	if !ok || t.Kind != Float {
+		return v, ok
+	}
+	narrow := float64(float32(v))
+	switch {
+	case v != v || narrow == v:
+		return narrow, true
+	case c.Rules != Lenient || math.IsInf(narrow, 0):
+		return 0, false
+	}
+	return narrow, true
+}
+
+// exactFloat converts an integer that a float64 holds exactly.
+func exactFloat(raw []byte) (float64, bool) {
+	if n, ok := event.Int(raw); ok {
+		f := float64(n)
+		return f, f < math.MaxInt64 && int64(f) == n
+	}
+	if n, ok := event.Uint(raw); ok {
+		f := float64(n)
+		return f, f < math.MaxUint64 && uint64(f) == n
+	}
+	return 0, false
+}
+
+func (c *Coercer) parseFloat(raw []byte) (float64, bool) {
+	if c.Rules != Lenient {
+		return 0, false
+	}
+	if at, ok := instantOf(raw); ok {
+		return float64(at.Sec) + float64(at.Nsec)/1e9, true
+	}
+	if event.KindOf(raw) != event.KindString {
+		return 0, false
+	}
+	s, _ := event.Text(raw)
+	if len(s) > longestNumber {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(s), 64)
+	return f, err == nil
+}

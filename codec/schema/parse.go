@@ -1,0 +1,353 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrSchema is wrapped by every error about a schema's text.
+var ErrSchema = errors.New("not a usable Avro schema")
+
+// Properties of a field that this package adds to Avro's language. Avro tells
+// readers to take unknown ones for metadata.
+const (
+	propertyKey    = "key"    // the field's key in records; null if it isn't in them
+	propertyColumn = "column" // the column's name in Parquet
+	propertySource = "source" // where else the value comes from: see From
+)
+
+// RestKey is the name of the field that takes what no other field holds.
+const RestKey = "_extra"
+
+// Parse reads a schema of the user's: a record in Avro's JSON. dateKey and
+// tagKey name the fields that take the event's time and tag where the record
+// has none of its own; empty keys name none.
+func Parse(text []byte, rules Rules, dateKey, tagKey string) (*Schema, error) {
+	root, err := parseRoot(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range root.Fields {
+		switch {
+		case f.From != FromRecord:
+		case f.Key == dateKey && dateKey != "" && holdsTime(f.Type):
+			f.From = FromTime
+		case f.Key == tagKey && tagKey != "" && f.Type.Kind == String:
+			f.From = FromTag
+		case f.Name == RestKey && f.Type.Kind == String:
+			f.From, f.Bound = FromRest, false
+		}
+	}
+	root.finish()
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
+	}
+	return seal(root, rules, compact.Bytes()), nil
+}
+
+// parseRoot reads a schema whose fields keep their sources as written. Records
+// below the root are finished.
+func parseRoot(text []byte) (*Record, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("%w: not JSON: %w", ErrSchema, err)
+	}
+	if d.More() {
+		return nil, fmt.Errorf("%w: something follows the schema", ErrSchema)
+	}
+	p := parser{named: map[string]*Type{}}
+	t, err := p.parse(v, "")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
+	}
+	if t.Kind != RecordKind || t.Nullable {
+		return nil, fmt.Errorf("%w: it is %s; write a record, whose fields are the columns", ErrSchema, article(t.String()))
+	}
+	rest := 0
+	for _, f := range t.Record.Fields {
+		if err := checkSource(f); err != nil {
+			return nil, fmt.Errorf("%w: field %q: %w", ErrSchema, f.Name, err)
+		}
+		if f.From == FromRest {
+			rest++
+		}
+	}
+	if rest > 1 {
+		return nil, fmt.Errorf("%w: more than one field has the source %s", ErrSchema, FromRest)
+	}
+	for _, named := range p.named {
+		if named.Record != nil {
+			named.Record.finish()
+		}
+	}
+	return t.Record, nil
+}
+
+func holdsTime(t *Type) bool {
+	switch t.Kind {
+	case Double, String:
+		return t.Logical == None || t.Logical == FreeForm
+	case Long:
+		return t.Logical != TimeMicros
+	case Int:
+		return t.Logical == Date
+	}
+	return false
+}
+
+func checkSource(f *Field) error {
+	ok := true
+	switch t := f.Type; f.From {
+	case FromTime:
+		ok = holdsTime(t)
+	case FromTag, FromRest:
+		ok = t.Kind == String
+	case FromMetadata, FromGroup:
+		ok = t.Kind == String || t.Kind == Map || t.Kind == RecordKind
+	}
+	if !ok {
+		return fmt.Errorf("%s can't hold the %s", article(f.Type.String()), f.From)
+	}
+	return nil
+}
+
+// parser reads Avro's JSON, which has been decoded with numbers kept as text.
+type parser struct {
+	named map[string]*Type // by full name
+	depth int
+}
+
+// maxNesting bounds a schema's recursion.
+const maxNesting = 64
+
+func (p *parser) parse(v any, namespace string) (*Type, error) {
+	if p.depth++; p.depth > maxNesting {
+		return nil, fmt.Errorf("types lie more than %d deep in one another", maxNesting)
+	}
+	defer func() { p.depth-- }()
+	switch v := v.(type) {
+	case string:
+		return p.reference(v, namespace)
+	case []any:
+		return p.union(v, namespace)
+	case map[string]any:
+		return p.complex(v, namespace)
+	}
+	return nil, fmt.Errorf("%v is no type", v)
+}
+
+func (p *parser) reference(name, namespace string) (*Type, error) {
+	for k := Null; k <= String; k++ {
+		if k.String() == name {
+			return &Type{Kind: k}, nil
+		}
+	}
+	for _, full := range []string{fullName(name, namespace), name} {
+		if t := p.named[full]; t != nil {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no type %q; a named type is written out where it is first used", name)
+}
+
+func fullName(name, namespace string) string {
+	if namespace == "" || strings.Contains(name, ".") {
+		return name
+	}
+	return namespace + "." + name
+}
+
+// union reads a list of types. Null and one other are a Nullable type.
+func (p *parser) union(list []any, namespace string) (*Type, error) {
+	u := &Type{Kind: Union}
+	seen := map[string]bool{}
+	for _, v := range list {
+		t, err := p.parse(v, namespace)
+		if err != nil {
+			return nil, err
+		}
+		id := t.Kind.String() + " " + t.named()
+		switch {
+		case t.Kind == Union || t.Nullable:
+			return nil, errors.New("a union can't hold a union")
+		case seen[id]:
+			return nil, fmt.Errorf("a union has %s twice", t.Kind)
+		}
+		seen[id] = true
+		u.Branches = append(u.Branches, t)
+	}
+	b := u.Branches
+	switch {
+	case len(b) == 0:
+		return nil, errors.New("a union needs a type")
+	case len(b) == 2 && b[0].Kind == Null:
+		return b[1].nullable(false), nil
+	case len(b) == 2 && b[1].Kind == Null:
+		return b[0].nullable(true), nil
+	}
+	return u, nil
+}
+
+func (t *Type) nullable(second bool) *Type {
+	n := *t
+	n.Nullable, n.NullSecond = true, second
+	return &n
+}
+
+// named is the type's full name, "" if it has none.
+func (t *Type) named() string {
+	if t.Record != nil {
+		return t.Record.Name
+	}
+	return t.Name
+}
+
+func (p *parser) complex(m map[string]any, namespace string) (*Type, error) {
+	kind, ok := m["type"].(string)
+	if !ok {
+		if m["type"] == nil {
+			return nil, errors.New(`a type has no "type"`)
+		}
+		return p.parse(m["type"], namespace)
+	}
+	switch kind {
+	case "record", "error":
+		return p.record(m, namespace)
+	case "enum":
+		return p.enum(m, namespace)
+	case "fixed":
+		return p.fixed(m, namespace)
+	case "array", "map":
+		attribute, k := "items", Array
+		if kind == "map" {
+			attribute, k = "values", Map
+		}
+		items, err := p.parse(m[attribute], namespace)
+		if err != nil {
+			return nil, fmt.Errorf("%s of the %s: %w", attribute, kind, err)
+		}
+		return &Type{Kind: k, Items: items}, nil
+	}
+	t, err := p.reference(kind, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return withLogical(t, m)
+}
+
+// define names a new type.
+func (p *parser) define(m map[string]any, namespace string, t *Type) (full, inner string, err error) {
+	name, _ := m["name"].(string)
+	if ns, ok := m["namespace"].(string); ok {
+		namespace = ns
+	}
+	full = fullName(name, namespace)
+	for part := range strings.SplitSeq(full, ".") {
+		if part != avroName(part) {
+			return "", "", fmt.Errorf("%q is no name: use letters, digits and underscores", full)
+		}
+	}
+	if p.named[full] != nil {
+		return "", "", fmt.Errorf("the type %q is defined twice", full)
+	}
+	p.named[full] = t
+	if at := strings.LastIndexByte(full, '.'); at >= 0 {
+		inner = full[:at]
+	}
+	return full, inner, nil
+}
+
+func (p *parser) record(m map[string]any, namespace string) (*Type, error) {
+	r := &Record{}
+	t := &Type{Kind: RecordKind, Record: r}
+	full, inner, err := p.define(m, namespace, t)
+	if err != nil {
+		return nil, err
+	}
+	r.Name = full
+	list, ok := m["fields"].([]any)
+	if !ok || len(list) == 0 {
+		return nil, fmt.Errorf("the record %q has no fields", full)
+	}
+	fieldNames, columns, keys := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, v := range list {
+		f, err := p.field(v, inner)
+		if err != nil {
+			return nil, err
+		}
+		if fieldNames[f.Name] || columns[f.Column] || f.Bound && keys[f.Key] {
+			return nil, fmt.Errorf("the record %q has the field %q twice", full, f.Name)
+		}
+		fieldNames[f.Name], columns[f.Column] = true, true
+		if f.Bound {
+			keys[f.Key] = true
+		}
+		r.Fields = append(r.Fields, f)
+	}
+	return t, nil
+}
+
+func (p *parser) field(v any, namespace string) (*Field, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%v is no field", v)
+	}
+	f := &Field{Bound: true}
+	f.Name, _ = m["name"].(string)
+	if f.Name == "" || f.Name != avroName(f.Name) {
+		return nil, fmt.Errorf("%q is no field name: use letters, digits and underscores, and give the record's own key as %q", f.Name, propertyKey)
+	}
+	wrap := func(err error) error { return fmt.Errorf("field %q: %w", f.Name, err) }
+	if err := f.properties(m); err != nil {
+		return nil, wrap(err)
+	}
+	var err error
+	if f.Type, err = p.parse(m["type"], namespace); err != nil {
+		return nil, wrap(err)
+	}
+	if out, ok := m["default"]; ok {
+		f.defaultOut = out
+		if f.Default, err = defaultOf(f.Type, out); err != nil {
+			return nil, wrap(fmt.Errorf("default: %w", err))
+		}
+	}
+	return f, nil
+}
+
+// properties reads what this package adds to a field.
+func (f *Field) properties(m map[string]any) error {
+	f.Key, f.Column = f.Name, f.Name
+	f.doc, _ = m["doc"].(string)
+	if v, ok := m[propertyKey]; ok {
+		f.Key, f.Bound = v.(string)
+		if v != nil && !f.Bound {
+			return fmt.Errorf("%s is %v; write the key as text, or null", propertyKey, v)
+		}
+	}
+	if v, ok := m[propertyColumn]; ok {
+		name, ok := v.(string)
+		if !ok || name == "" {
+			return fmt.Errorf("%s is %v; write the column's name", propertyColumn, v)
+		}
+		f.Column = name
+	}
+	if v, ok := m[propertySource]; ok {
+		for i, name := range fromNames() {
+			if v == any(name) {
+				f.From = From(i)
+				if f.From == FromRest {
+					f.Bound = false
+				}
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is %v; use one of %s", propertySource, v, strings.Join(fromNames(), ", "))
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+func (p *parser) enum(m map[string]any, namespace string) (*Type, error) {
+	t := &Type{Kind: Enum}
+	full, _, err := p.define(m, namespace, t)
+	if err != nil {
+		return nil, err
+	}
+	t.Name = full
+	list, _ := m["symbols"].([]any)
+	seen := map[string]bool{}
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok || s == "" || s != avroName(s) || seen[s] {
+			return nil, fmt.Errorf("the enum %q has the symbol %v: use each name once, of letters, digits and underscores", full, v)
+		}
+		seen[s] = true
+		t.Symbols = append(t.Symbols, s)
+	}
+	if len(t.Symbols) == 0 {
+		return nil, fmt.Errorf("the enum %q has no symbols", full)
+	}
+	return t, nil
+}
+
+func (p *parser) fixed(m map[string]any, namespace string) (*Type, error) {
+	t := &Type{Kind: Fixed}
+	full, _, err := p.define(m, namespace, t)
+	if err != nil {
+		return nil, err
+	}
+	t.Name = full
+	const largest = 1 << 20
+	size, ok := integer(m["size"])
+	if !ok || size < 1 || size > largest {
+		return nil, fmt.Errorf("the fixed %q has the size %v: use 1 to %d bytes", full, m["size"], largest)
+	}
+	t.Size = size
+	if logical, _ := m["logicalType"].(string); logical == Decimal.String() {
+		return t, t.decimal(m)
+	}
+	return t, nil
+}
+
+func integer(v any) (int, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	i, err := n.Int64()
+	return int(i), err == nil
+}
+
+// withLogical adds m's logical type to the primitive t. One that Avro doesn't
+// have is metadata.
+func withLogical(t *Type, m map[string]any) (*Type, error) {
+	name, _ := m["logicalType"].(string)
+	logical := None
+	for i, known := range logicalNames() {
+		if known == name {
+			logical = Logical(i)
+		}
+	}
+	if logical == None {
+		return t, nil
+	}
+	bases := map[Logical]Kind{
+		Date: Int, TimeMillis: Int, TimeMicros: Long, TimestampMillis: Long, TimestampMicros: Long,
+		LocalTimestampMillis: Long, LocalTimestampMicros: Long, Decimal: Bytes, UUID: String, FreeForm: String,
+	}
+	if t.Kind != bases[logical] {
+		return nil, fmt.Errorf("the logical type %s is one of %s, not of %s", name, bases[logical], t.Kind)
+	}
+	t = &Type{Kind: t.Kind, Logical: logical}
+	if logical == Decimal {
+		return t, t.decimal(m)
+	}
+	return t, nil
+}
+
+// mostDigits is what Spark, Hive and Trino take.
+const mostDigits = 38
+
+func (t *Type) decimal(m map[string]any) error {
+	t.Logical = Decimal
+	var ok bool
+	if t.Precision, ok = integer(m["precision"]); !ok || t.Precision < 1 || t.Precision > mostDigits {
+		return fmt.Errorf("a decimal has the precision %v: use 1 to %d digits", m["precision"], mostDigits)
+	}
+	if v, given := m["scale"]; given {
+		if t.Scale, ok = integer(v); !ok || t.Scale < 0 || t.Scale > t.Precision {
+			return fmt.Errorf("a decimal has the scale %v: use 0 to its precision, %d", v, t.Precision)
+		}
+	}
+	if t.Kind == Fixed && t.Size < bytesOfDigits(t.Precision) {
+		return fmt.Errorf("a fixed of %d bytes is too small for %d digits", t.Size, t.Precision)
+	}
+	return nil
+}
+
+// bytesOfDigits is the least two's complement that any number of so many
+// digits fits.
+func bytesOfDigits(digits int) int {
+	const bitsPerDigit = 3.3219280948873626
+	return (int(float64(digits)*bitsPerDigit)+1)/8 + 1
+}
+
+var errDefault = errors.New("it isn't of the field's type")
