@@ -26,6 +26,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/control"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
@@ -38,6 +39,7 @@ import (
 func NewRegistry() *fs.Registry {
 	r := fs.NewRegistry()
 	r.Register("file", localfs.Driver{})
+	r.Register(schemeHDFS, hdfsfs.Driver{System: hadoopSystem(os.Getenv)})
 	return r
 }
 
@@ -129,8 +131,14 @@ func (i *Instance) Close() error {
 // Open reads an instance's configuration, recovers its state and starts its
 // sink. The error joins everything that is wrong with the configuration.
 func Open(lookup Lookup, sys System) (*Instance, error) {
-	s, warnings, err := Parse(lookup, sys.Environment())
+	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
+	env := sys.Environment()
+	env.DefaultFS = hadoop.defaultFS()
+	s, warnings, err := Parse(lookup, env)
 	if err != nil {
+		return nil, err
+	}
+	if err := hadoop.name(&s); err != nil {
 		return nil, err
 	}
 	for _, w := range warnings {
@@ -139,7 +147,7 @@ func Open(lookup Lookup, sys System) (*Instance, error) {
 	if err := s.makeStateDir(); err != nil {
 		return nil, err
 	}
-	cfg, err := s.sinkConfig(sys)
+	cfg, err := s.sinkConfig(sys, hadoop)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +156,7 @@ func Open(lookup Lookup, sys System) (*Instance, error) {
 		return nil, err
 	}
 	sys.Log.Info("writing to "+s.Target.String(), "writer_id", opened.WriterID(), "format", s.Format, "state_dir", s.StateDir)
-	if err := remember(s, sys.Environment()); err != nil {
+	if err := remember(s, env); err != nil {
 		sys.Log.Warn("the options can't be noted for `out-hdfs drain`", "state_dir", s.StateDir, "error", err)
 	}
 	server, err := control.Serve(s.StateDir, opened)
@@ -171,7 +179,7 @@ func (s *Settings) makeStateDir() error {
 }
 
 // sinkConfig picks the parts.
-func (s *Settings) sinkConfig(sys System) (sink.Config, error) {
+func (s *Settings) sinkConfig(sys System, hadoop cluster) (sink.Config, error) {
 	d, err := disk.NewOS(s.StateDir)
 	if err != nil {
 		return sink.Config{}, err
@@ -191,8 +199,10 @@ func (s *Settings) sinkConfig(sys System) (sink.Config, error) {
 		Disk: d, StateDir: s.StateDir, Log: sys.Log, Owner: sys.Owner,
 		WriterID: s.WriterID, DefaultWriterID: defaultWriterID,
 		Target: s.Target.Scheme + "://" + s.Target.Authority, Base: s.Target.Path,
-		OpenTarget: s.openTarget(sys.Registry),
-		Put:        fs.PutOptions{FileMode: s.FileMode, DirMode: s.DirMode},
+		OpenTarget: s.openTarget(sys.Registry, hadoop),
+		Put: fs.PutOptions{
+			FileMode: s.FileMode, DirMode: s.DirMode, Replication: s.Replication, BlockSize: s.BlockSize,
+		},
 		NewAssigner: func() assigner.Assigner {
 			a, err := s.newAssigner()
 			if err != nil {
@@ -217,14 +227,22 @@ func segmentSize(stateLimit int64) int64 {
 
 // openTarget opens today's target, or that of a part which an earlier
 // configuration rolled.
-func (s *Settings) openTarget(r *fs.Registry) func(ctx context.Context, target string) (fs.FileSystem, error) {
+func (s *Settings) openTarget(r *fs.Registry, hadoop cluster) func(ctx context.Context, target string) (fs.FileSystem, error) {
 	return func(ctx context.Context, target string) (fs.FileSystem, error) {
 		scheme, authority, ok := strings.Cut(target, "://")
 		if !ok {
 			return nil, fmt.Errorf("target %q has no scheme", target)
 		}
 		at := fs.Location{Scheme: scheme, Authority: authority, Path: "/"}
-		return r.Acquire(ctx, at, fs.Options{Limits: s.Limits[scheme]})
+		o := fs.Options{Limits: s.Limits[scheme]}
+		if scheme == schemeHDFS {
+			var err error
+			if o.Settings, err = hadoop.settings(); err != nil {
+				return nil, err
+			}
+			o.User = s.HDFSUser
+		}
+		return r.Acquire(ctx, at, o)
 	}
 }
 

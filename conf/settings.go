@@ -41,6 +41,11 @@ type Settings struct {
 	FileMode   uint32  // 0 is the file system's default
 	DirMode    uint32  // 0 is the file system's default
 
+	HadoopConfDir string // "" is where Hadoop's own rules find it
+	HDFSUser      string // "" is the driver's default
+	Replication   int    // 0 is the default
+	BlockSize     int64  // 0 is the default
+
 	StateDir        string
 	StateDirDefault bool // nobody chose it: see CheckVolatile
 	StateLimit      int64

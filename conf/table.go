@@ -41,6 +41,10 @@ const (
 	KeyUploads             = "uploads"
 	KeyFlushTimeout        = "flush_timeout"
 	KeyExitTimeout         = "exit_timeout"
+	KeyHadoopConfDir       = "hadoop_conf_dir"
+	KeyHDFSUser            = "hdfs_user"
+	KeyReplication         = "replication"
+	KeyBlockSize           = "block_size"
 )
 
 const (
@@ -61,7 +65,7 @@ func Options(env Environment) []Option {
 	var all []Option
 	for _, group := range [][]Option{
 		targetOptions(), formatOptions(env), bucketOptions(), rollingOptions(),
-		nameOptions(), stateOptions(env), deliveryOptions(), limitOptions(env.Schemes),
+		nameOptions(), hdfsOptions(), stateOptions(env), deliveryOptions(), limitOptions(env.Schemes),
 	} {
 		all = append(all, group...)
 	}

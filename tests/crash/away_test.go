@@ -66,5 +66,9 @@ func TestTheTargetIsAway(t *testing.T) {
 	if r.Summary.Retry > 0 || r.Summary.OK != chunks {
 		t.Errorf("%d answers OK and %d RETRY", r.Summary.OK, r.Summary.Retry)
 	}
-	verify(t, target, &ledger)
+	files, err := localFiles(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, files, &ledger)
 }

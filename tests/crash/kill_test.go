@@ -2,6 +2,8 @@
 package crash
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -75,7 +77,11 @@ func TestKilledAtFiftyRandomMoments(t *testing.T) {
 	if byTime+byMark < kills*9/10 || byMark == 0 || byTime == 0 {
 		t.Errorf("only %d of %d lives were killed", byTime+byMark, kills)
 	}
-	verify(t, filepath.Join(dir, "target"), &ledger)
+	files, err := localFiles(filepath.Join(dir, "target"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, files, &ledger)
 }
 
 func options(plugin, dir string, life int) host.Options {
@@ -95,13 +101,37 @@ func options(plugin, dir string, life int) host.Options {
 	}
 }
 
-// verify reads what is below the target: every record that was sent is there
+// localFiles reads every file below a local directory.
+func localFiles(dir string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files[path], err = os.ReadFile(path)
+		return err
+	})
+	return files, err
+}
+
+// verify looks at all files of a target: every record that was sent is there
 // once, every file is whole, and nothing else is left.
-func verify(t *testing.T, target string, ledger *host.Ledger) {
+func verify(t *testing.T, files map[string][]byte, ledger *host.Ledger) {
 	t.Helper()
-	written, err := host.Written(target)
-	if err != nil {
-		t.Fatal(err)
+	var written []uint64
+	for path, content := range files {
+		switch name := filepath.Base(path); {
+		case strings.HasPrefix(name, "."):
+			t.Errorf("a temp is left: %s", path)
+			continue
+		case len(content) == 0 || content[len(content)-1] != '\n':
+			t.Errorf("not whole: %s", path)
+		}
+		ids, err := ids(content)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		written = append(written, ids...)
 	}
 	if n := len(ledger.Sent()); n != len(ledger.Promised("hdfs.0")) || n == 0 {
 		t.Errorf("%d of %d records were promised in the end", len(ledger.Promised("hdfs.0")), n)
@@ -109,23 +139,19 @@ func verify(t *testing.T, target string, ledger *host.Ledger) {
 	if err := host.ExactlyOnce(ledger.Sent(), ledger.Promised("hdfs.0"), written); err != nil {
 		t.Error(err)
 	}
-	files := 0
-	err = filepath.WalkDir(target, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	t.Logf("%d records in %d files", len(written), len(files))
+}
+
+// ids are the ids of JSON lines.
+func ids(content []byte) (all []uint64, err error) {
+	for line := range bytes.Lines(content) {
+		var record struct {
+			ID *uint64 `json:"id"`
 		}
-		files++
-		if strings.HasPrefix(d.Name(), ".") {
-			t.Errorf("a temp is left: %s", path)
+		if err := json.Unmarshal(line, &record); err != nil || record.ID == nil {
+			return all, fmt.Errorf("no record with an id (%w): %.200s", err, line)
 		}
-		content, err := os.ReadFile(path)
-		if err == nil && (len(content) == 0 || content[len(content)-1] != '\n') {
-			t.Errorf("not whole: %s", path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
+		all = append(all, *record.ID)
 	}
-	t.Logf("%d records in %d files", len(written), files)
+	return all, nil
 }
