@@ -143,10 +143,10 @@ func (c *Cluster) SetErasureCoding(ctx context.Context, path, policy string) err
 	return err
 }
 
-// CreateEncryptionZone makes an empty directory an encryption zone under a key
-// of Options.Keys.
-func (c *Cluster) CreateEncryptionZone(ctx context.Context, path, key string) error {
-	_, err := c.admin(ctx, "createEncryptionZone", message(nil).text(1, path).text(2, key))
+// CreateEncryptionZone makes an empty directory an encryption zone, if the
+// cluster was started with Options.Encryption.
+func (c *Cluster) CreateEncryptionZone(ctx context.Context, path string) error {
+	_, err := c.admin(ctx, "createEncryptionZone", message(nil).text(1, path).text(2, zoneKey))
 	return err
 }
 
@@ -215,16 +215,4 @@ func (c *Cluster) run(ctx context.Context, class string, args ...string) (string
 		return out.String(), fmt.Errorf("%s %s: %w: %s", class[strings.LastIndexByte(class, '.')+1:], strings.Join(args, " "), err, tail(diagnosis.Bytes()))
 	}
 	return out.String(), nil
-}
-
-func (c *Cluster) keyProvider() string { return "jceks://file" + c.layout.path("keys.jceks") }
-
-// makeKeys makes the keys that encryption zones name.
-func (c *Cluster) makeKeys(ctx context.Context, keys []string) error {
-	for _, k := range keys {
-		if _, err := c.run(ctx, classKeyShell, "create", k, "-size", "128", "-provider", c.keyProvider()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -17,8 +17,8 @@ type Options struct {
 	DataNodes int // 0 means 2
 	// Properties are added to the servers' and the clients' hdfs-site.xml.
 	Properties map[string]string
-	// Keys makes a key of each name, so that encryption zones can be made.
-	Keys []string
+	// Encryption lets directories be made encryption zones, under Key.
+	Encryption bool
 }
 
 // DataNodeHost is the host name that DataNodes advertise beside their real
@@ -69,8 +69,10 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if err := c.configure(o, local(0), c.httpAddr); err != nil {
 		return err
 	}
-	if err := c.makeKeys(ctx, o.Keys); err != nil {
-		return err
+	if o.Encryption {
+		if err := copyTree(c.layout.path("keys"), c.layout.keys); err != nil {
+			return err
+		}
 	}
 	if err := copyTree(c.layout.path("namenode"), c.layout.name); err != nil {
 		return err
@@ -115,8 +117,8 @@ func (c *Cluster) configure(o Options, rpc, http string) error {
 		// Nobody has groups. The other mappings ask the machine's own users.
 		"hadoop.security.group.mapping": "org.apache.hadoop.security.NullGroupsMapping",
 	}
-	if len(o.Keys) > 0 {
-		core["hadoop.security.key.provider.path"] = c.keyProvider()
+	if o.Encryption {
+		core["hadoop.security.key.provider.path"] = keyStore(c.layout.path("keys"))
 	}
 	site := properties{
 		"dfs.replication":                                           strconv.Itoa(min(o.DataNodes, 3)),

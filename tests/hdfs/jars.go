@@ -57,6 +57,7 @@ func moduleRoot() string {
 type installation struct {
 	lib  string // the jars
 	name string // a formatted NameNode's directory, to be copied
+	keys string // a key store's directory, to be copied
 }
 
 // install brings the jars and formats a NameNode, once per machine and pom.xml.
@@ -68,7 +69,7 @@ func install(ctx context.Context) (installation, error) {
 	}
 	sum := sha256.Sum256(pom)
 	dir := filepath.Join(base, hex.EncodeToString(sum[:6]))
-	in := installation{lib: filepath.Join(dir, "lib"), name: filepath.Join(dir, "name")}
+	in := installation{lib: filepath.Join(dir, "lib"), name: filepath.Join(dir, "name"), keys: filepath.Join(dir, "keys")}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return installation{}, fmt.Errorf("make a place for Hadoop's jars: %w", err)
 	}
@@ -84,6 +85,9 @@ func install(ctx context.Context) (installation, error) {
 		return installation{}, err
 	}
 	if err := once(in.name, func(to string) error { return format(ctx, in.lib, to) }); err != nil {
+		return installation{}, err
+	}
+	if err := once(in.keys, func(to string) error { return makeKey(ctx, in.lib, to) }); err != nil {
 		return installation{}, err
 	}
 	return in, nil
@@ -123,18 +127,36 @@ func download(ctx context.Context, to string) error {
 
 // format makes an empty namespace. Every cluster begins with a copy of it.
 func format(ctx context.Context, lib, to string) error {
-	work, err := os.MkdirTemp("", "out_hdfs-format-")
+	return prepare(ctx, lib, properties{"dfs.namenode.name.dir": "file://" + to}, classNameNode, "-format", "-nonInteractive", "-clusterid", "tests")
+}
+
+// zoneKey is the key of all encryption zones.
+const zoneKey = "zone"
+
+// makeKey makes a key store that has it.
+func makeKey(ctx context.Context, lib, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	return prepare(ctx, lib, nil, classKeyShell, "create", zoneKey, "-size", "128", "-provider", keyStore(to))
+}
+
+func keyStore(dir string) string { return "jceks://file" + filepath.Join(dir, "keys.jceks") }
+
+// prepare runs a command of Hadoop's that makes something to be copied.
+func prepare(ctx context.Context, lib string, site properties, class string, args ...string) error {
+	work, err := os.MkdirTemp("", "out_hdfs-prepare-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
 	l := layout{dir: work, installation: installation{lib: lib}}
-	if err := l.write(properties{"fs.defaultFS": "hdfs://127.0.0.1:1"}, properties{"dfs.namenode.name.dir": "file://" + to}); err != nil {
+	if err := l.write(properties{"fs.defaultFS": "hdfs://127.0.0.1:1"}, site); err != nil {
 		return err
 	}
-	out, err := l.command(ctx, classNameNode, "-format", "-nonInteractive", "-clusterid", "tests").CombinedOutput()
+	out, err := l.command(ctx, class, args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("format a NameNode: %w\n%s", err, tail(out))
+		return fmt.Errorf("%s: %w\n%s", class, err, tail(out))
 	}
 	return nil
 }
