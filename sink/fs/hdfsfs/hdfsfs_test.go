@@ -19,10 +19,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 )
 
-// key is that of the encryption zones.
-const key = "zonekey"
-
-var shared = hdfs.Shared{Options: hdfs.Options{DataNodes: 2, Keys: []string{key}}}
+var shared = hdfs.Shared{Options: hdfs.Options{DataNodes: 2, Encryption: true}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
