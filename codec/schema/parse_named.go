@@ -111,4 +111,7 @@ func bytesOfDigits(digits int) int {
 	return (int(float64(digits)*bitsPerDigit)+1)/8 + 1
 }
 
+// DecimalSize is how many bytes hold every value of a Decimal.
+func (t *Type) DecimalSize() int { return bytesOfDigits(t.Precision) }
+
 var errDefault = errors.New("it isn't of the field's type")
