@@ -248,4 +248,3 @@ func many(b *bench) {
 		b.t.Errorf("exit %d, %d OK, %d chunks left, want 0, 800, 0\n%s", r.Code, r.Summary.OK, b.left(), r.Log)
 	}
 }
-
