@@ -1,6 +1,7 @@
 package hdfsfs
 
 import (
+	"errors"
 	"net"
 	"time"
 )
@@ -13,6 +14,7 @@ type conn struct {
 	session  *session
 	nameNode bool
 	timeout  time.Duration
+	answers  frames // of a NameNode
 }
 
 // Read reads with a deadline. On a NameNode's connection that is the last
@@ -26,6 +28,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(p)
+	if err == nil && c.nameNode {
+		err = c.answers.pass(p[:n])
+	}
 	if err != nil {
 		return n, c.failed(err)
 	}
@@ -70,3 +75,39 @@ func (c *conn) Close() error {
 func (c *conn) SetDeadline(time.Time) error      { return nil }
 func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+// maxAnswer is the most that Hadoop's own clients take (their default for
+// ipc.maximum.response.length).
+const maxAnswer = 128 << 20
+
+var errNotHadoop = errors.New("what answers there doesn't speak Hadoop's RPC: see that the port is the NameNode's RPC port, and not that of its web pages")
+
+// frames follows the frames of a NameNode's answers, each four bytes of length
+// and so many more. The client library makes room for whatever length it is
+// told.
+type frames struct {
+	length uint32
+	digits int    // of length
+	body   uint32 // bytes to come
+}
+
+func (f *frames) pass(p []byte) error {
+	for len(p) > 0 {
+		if f.body > 0 {
+			n := min(f.body, uint32(len(p)))
+			f.body -= n
+			p = p[n:]
+			continue
+		}
+		f.length = f.length<<8 | uint32(p[0])
+		p = p[1:]
+		if f.digits++; f.digits < 4 {
+			continue
+		}
+		if f.length > maxAnswer {
+			return errNotHadoop
+		}
+		*f = frames{body: f.length}
+	}
+	return nil
+}

@@ -101,7 +101,7 @@ func failed(ctx context.Context, op, p string, err error, e effect) error {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
 		v := judge(remote, e)
-		return &fs.Error{Op: op, Path: p, Class: v.class, Err: &remoteError{remote, v.advice}}
+		return &fs.Error{Op: op, Path: p, Class: v.class, Err: &remoteError{err, remote, v.advice}}
 	}
 	if v, ok := judgeLocal(err, e); ok {
 		return &fs.Error{Op: op, Path: p, Class: v.class, Err: advise(err, v.advice)}
@@ -182,7 +182,8 @@ func advise(err error, advice string) error {
 
 // remoteError is an exception in words. Java's stack trace is left out.
 type remoteError struct {
-	exception hdfs.Error
+	err       error
+	exception hdfs.Error // in err
 	advice    string
 }
 
@@ -200,8 +201,4 @@ func (e *remoteError) Error() string {
 	return text
 }
 
-// Unwrap leads to the exception, as an hdfs.Error, if it is one by itself.
-func (e *remoteError) Unwrap() error {
-	err, _ := e.exception.(error)
-	return err
-}
+func (e *remoteError) Unwrap() error { return e.err }

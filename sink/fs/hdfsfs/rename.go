@@ -56,7 +56,7 @@ func (s *session) refused(ctx context.Context, from, to string, id fs.FileID, er
 	if _, statErr := getFileInfo(s.x, to); statErr == nil {
 		class = fs.Exists // a directory
 	}
-	return &fs.Error{Op: "rename", Path: from, Class: class, Err: fmt.Errorf("to %s: %w", to, &remoteError{remote, ""})}
+	return &fs.Error{Op: "rename", Path: from, Class: class, Err: fmt.Errorf("to %s: %w", to, &remoteError{err, remote, ""})}
 }
 
 func renameFailed(ctx context.Context, from, to string, err error, e effect) error {

@@ -50,7 +50,7 @@ func openSession(ctx context.Context, c config, preferred string) (*session, err
 		DataTransferProtection: c.security.Protection,
 	})
 	if err != nil {
-		s.kill(err)
+		s.close()
 		return nil, err
 	}
 	s.client, s.x = client, executorOf(client)
@@ -97,7 +97,9 @@ func (s *session) kill(why error) {
 func (s *session) close() {
 	s.once.Do(func() {
 		s.kill(net.ErrClosed)
-		_ = s.client.Close() // of a connection that is closed
+		if s.client != nil { // it was connected
+			_ = s.client.Close() // of a connection that is closed
+		}
 	})
 }
 

@@ -132,9 +132,9 @@ func directoryError(op, p string, err error) error {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
 		if v := judge(remote, changing); v.class == fs.Exists {
-			return &fs.Error{Op: op, Path: p, Class: fs.Path, Err: &remoteError{remote, adviceParent}}
+			return &fs.Error{Op: op, Path: p, Class: fs.Path, Err: &remoteError{err, remote, adviceParent}}
 		} else if v.class == fs.Missing {
-			return &fs.Error{Op: op, Path: p, Class: fs.Path, Err: &remoteError{remote, "a directory above was removed meanwhile"}}
+			return &fs.Error{Op: op, Path: p, Class: fs.Path, Err: &remoteError{err, remote, "a directory above was removed meanwhile"}}
 		}
 	}
 	if errors.Is(err, errNothing) {
