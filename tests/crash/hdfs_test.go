@@ -144,6 +144,7 @@ func hdfsOptions(plugin, dir string, c *hdfs.Cluster, base string, chunk int) ho
 		Outputs: []host.Output{{Name: "hdfs.0", Workers: 2, Set: map[string]string{
 			"path":                  c.URI() + base,
 			"hadoop_conf_dir":       c.ConfDir(),
+			"hdfs_user":             "hdfs",
 			"state_dir":             filepath.Join(dir, "state"),
 			"state_limit":           "256M",
 			"roll_size":             "20K",
