@@ -167,6 +167,9 @@ func (c *Cluster) URI() string { return "hdfs://" + c.Authority() }
 // Authority is the URI's, host:port.
 func (c *Cluster) Authority() string { return c.nameNode.addr }
 
+// HTTPAddr is where the NameNode's web pages are.
+func (c *Cluster) HTTPAddr() string { return c.httpAddr }
+
 // ConfDir holds a client's core-site.xml and hdfs-site.xml.
 func (c *Cluster) ConfDir() string { return c.layout.path("client") }
 

@@ -145,6 +145,15 @@ func TestAdministration(t *testing.T) {
 			t.Errorf("open files are %v, %v", open, err)
 		}
 	})
+	t.Run("a call isn't taken for the one before", func(t *testing.T) {
+		for _, p := range []string{"/admin/x", "/admin/y"} {
+			must(t, alice.Mkdir(p, 0o755))
+			must(t, c.Remove(ctx, p))
+			if _, err := alice.Stat(p); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is still there: %v", p, err)
+			}
+		}
+	})
 	t.Run("errors name the exception", func(t *testing.T) {
 		var remote *hdfs.RemoteError
 		if err := c.Chmod(ctx, "/admin/none", 0o777); !errors.As(err, &remote) || remote.Exception != "java.io.FileNotFoundException" {

@@ -19,7 +19,12 @@ import (
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 )
 
-var shared = hdfs.Shared{Options: hdfs.Options{DataNodes: 2, Encryption: true}}
+// listLimit is how many entries the NameNode lists at a time.
+const listLimit = 7
+
+var shared = hdfs.Shared{Options: hdfs.Options{DataNodes: 2, Encryption: true, Properties: map[string]string{
+	"dfs.ls.limit": fmt.Sprint(listLimit),
+}}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

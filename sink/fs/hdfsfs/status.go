@@ -2,7 +2,6 @@ package hdfsfs
 
 import (
 	"errors"
-	"fmt"
 	"path"
 	"strconv"
 	"time"
@@ -80,7 +79,7 @@ func writable(st *hdfs.FileStatus) error {
 	case flags&flagEncrypted != 0 || perm&bitEncrypted != 0 || st.GetFileEncryptionInfo() != nil:
 		return errors.New(adviceEncrypted)
 	case flags&flagErasure != 0 || perm&bitErasure != 0 || st.GetEcPolicy() != nil:
-		return fmt.Errorf("%s (policy %s)", adviceErasure, st.GetEcPolicy().GetName())
+		return errors.New(adviceErasure)
 	}
 	return nil
 }
