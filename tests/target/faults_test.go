@@ -1,0 +1,224 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/tests/hdfs/proxy"
+)
+
+// calls are those that a commit may make of a NameNode. Renewals of leases come
+// when they like.
+var calls = []string{
+	"getFileInfo", "isFileClosed", "getServerDefaults", "mkdirs", "setPermission",
+	"create", "addBlock", "updateBlockForPipeline", "complete", "rename2", "delete",
+}
+
+// changing are those of them that change something, and can do so late.
+var changing = []string{"mkdirs", "setPermission", "create", "addBlock", "complete", "rename2", "delete"}
+
+// way is one that a commit can take.
+type way struct {
+	name string
+	// first are faults that lead there, all of them cuts.
+	first []proxy.Rule
+	// puts is how often the part is uploaded.
+	puts int
+	// needs are calls that it must make, or it isn't this way.
+	needs []string
+}
+
+var ways = []way{
+	{"undisturbed", nil, 1, []string{"mkdirs", "create", "addBlock", "complete", "isFileClosed", "rename2"}},
+	{"uploaded again", []proxy.Rule{{Message: "complete", Side: proxy.Answer, Nth: 1, Do: proxy.Cut}}, 2,
+		[]string{"delete", "rename2"}},
+	{"renamed, and the answer is lost", []proxy.Rule{{Message: "rename2", Side: proxy.Answer, Nth: 1, Do: proxy.Cut}}, 1,
+		[]string{"delete", "getServerDefaults"}},
+	{"not renamed, and nobody says so", []proxy.Rule{{Message: "rename2", Side: proxy.Request, Nth: 1, Do: proxy.Cut}}, 1,
+		[]string{"delete", "rename2"}},
+}
+
+const (
+	recordsOfCase = 20
+	// late is when a delayed message arrives: after its sender gave it up.
+	late = 2 * impatient
+)
+
+// faultCase is a commit with one fault more.
+type faultCase struct {
+	way
+	fault  proxy.Rule
+	dir    string
+	proxy  *proxy.Proxy
+	counts []*proxy.Count // of first, and of fault
+	agent  *agent
+}
+
+func (f *faultCase) String() string { return fmt.Sprintf("%s: %v", f.way.name, f.fault) }
+
+// TestEveryMessageOfACommitIsLostOnce cuts, swallows and delays each request
+// and each answer of everything that a commit asks of the NameNode: on the
+// straight way, and on those that it takes after an upload or a rename of
+// unknown outcome. Every record is published once, nothing else is left and
+// nothing is held.
+func TestEveryMessageOfACommitIsLostOnce(t *testing.T) {
+	t.Parallel()
+	c := shared.Cluster(t)
+	base := directory(t, c)
+	st := look(t, c)
+	st.write(t, base+"/bystander", "not ours\n")
+	var cases []*faultCase
+	for _, w := range ways {
+		cases = append(cases, w.cases(t, base)...)
+	}
+	t.Logf("%d cases", len(cases))
+	var all sync.WaitGroup
+	places := make(chan struct{}, 24) // they mostly wait
+	for _, f := range cases {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			f.run(t)
+		})
+	}
+	all.Wait()
+	grace(t, cases)
+	files := map[string]map[string]string{}
+	for p, content := range st.files(t, base) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(p, base+"/"), "/")
+		if files[name] == nil {
+			files[name] = map[string]string{}
+		}
+		files[name][p] = content
+	}
+	for _, f := range cases {
+		if err := exactlyOnce(files[path.Base(f.dir)], span(1, recordsOfCase)); err != nil {
+			t.Errorf("%v: %v", f, err)
+		}
+	}
+	if got := files["bystander"]; len(got) != 1 || got[base+"/bystander"] != "not ours\n" {
+		t.Errorf("somebody else's file is %q now", got)
+	}
+}
+
+// cases are the way with every fault.
+func (w way) cases(t *testing.T, base string) (cases []*faultCase) {
+	t.Helper()
+	made := w.count(t, fmt.Sprintf("%s/%s", base, strings.ReplaceAll(w.name, " ", "-")))
+	for _, needed := range w.needs {
+		if made[needed] == 0 {
+			t.Errorf("%s: it makes no call %s: %v", w.name, needed, made)
+		}
+	}
+	add := func(r proxy.Rule) {
+		for _, first := range w.first {
+			if first.Message == r.Message && first.Side == r.Side && first.Nth == r.Nth {
+				return
+			}
+		}
+		dir := fmt.Sprintf("%s/%s-%d", base, strings.ReplaceAll(w.name, " ", "-"), len(cases))
+		cases = append(cases, &faultCase{way: w, fault: r, dir: dir})
+	}
+	for _, method := range calls {
+		for n := 1; n <= made[method]; n++ {
+			for _, side := range []proxy.Side{proxy.Request, proxy.Answer} {
+				add(proxy.Rule{Message: method, Side: side, Nth: n, Do: proxy.Cut})
+				add(proxy.Rule{Message: method, Side: side, Nth: n, Do: proxy.Swallow})
+			}
+			if slices.Contains(changing, method) {
+				add(proxy.Rule{Message: method, Side: proxy.Request, Nth: n, Do: proxy.Delay, For: late})
+			}
+		}
+	}
+	return cases
+}
+
+// count goes the way without a further fault and counts its calls.
+func (w way) count(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	f := &faultCase{way: w, fault: proxy.Rule{Message: "none"}, dir: dir}
+	f.begin(t)
+	counts := map[string]*proxy.Count{}
+	for _, m := range calls {
+		counts[m] = f.proxy.Add(proxy.Rule{Message: m})
+	}
+	f.commit(t)
+	made := map[string]int{}
+	for m, n := range counts {
+		made[m] = n.Seen()
+	}
+	// How often a file's end is asked for depends on its DataNodes.
+	made["complete"] = min(made["complete"], w.puts)
+	t.Logf("%s: %v", w.name, made)
+	return made
+}
+
+func (f *faultCase) run(t *testing.T) {
+	f.begin(t)
+	f.commit(t)
+	for _, n := range f.counts {
+		if n.Fired() == 0 {
+			t.Errorf("%v: a fault of it didn't fire", f)
+		}
+	}
+}
+
+// begin opens the proxy and the agent that sees HDFS through it.
+func (f *faultCase) begin(t *testing.T) {
+	c := shared.Cluster(t)
+	var err error
+	f.proxy, err = proxy.NameNode(c.NameNode().Addr(), "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { must(t, f.proxy.Close()) })
+	for _, r := range append(slices.Clone(f.first), f.fault) {
+		if r.Message != "none" {
+			f.counts = append(f.counts, f.proxy.Add(r))
+		}
+	}
+	patience := patient
+	if f.fault.Do != proxy.Cut && f.fault.Do != proxy.Pass {
+		patience = impatient
+	}
+	f.agent = start(t, map[string]string{
+		"path": "hdfs://" + f.proxy.Addr() + f.dir, "hadoop_conf_dir": client(t, "hdfs://"+f.proxy.Addr(), patience, nil),
+	})
+}
+
+// commit publishes a chunk's one part.
+func (f *faultCase) commit(t *testing.T) {
+	f.agent.flush(t, records(1, recordsOfCase, 10, "x"))
+	for _, p := range f.agent.published(t) {
+		t.Errorf("%v: part %d is held: %s", f, p.Number, p.Why)
+	}
+}
+
+// grace waits until all temps of all cases are known to be gone, which they are
+// a while after the last message that could have made one.
+func grace(t *testing.T, cases []*faultCase) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	waited := 0
+	for _, f := range cases {
+		if f.agent.status(t).LeftoverTemps > 0 {
+			waited++
+		}
+		all.Go(func() {
+			if err := f.agent.Drain(ctx); err != nil {
+				t.Errorf("%v: %v", f, err)
+			}
+			if n := f.agent.status(t).LeftoverTemps; n > 0 {
+				t.Errorf("%v: %d temps are left", f, n)
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d cases had to wait for a temp to be gone", waited)
+}
