@@ -113,7 +113,7 @@ type reader struct {
 	ctx  context.Context
 	path string
 	pool *pool
-	stop func() bool
+	stop func() // the session's until
 
 	mu     sync.Mutex // held by Read and Close: the session is one call's
 	s      *session

@@ -255,3 +255,21 @@ func TestPoolThatIsClosedWhileItConnects(t *testing.T) {
 		}
 	})
 }
+
+// TestASessionIsNeverEndedByItsLastUser gives a session back at the moment at
+// which the ctx of its user ends: what then ends the session may run later.
+func TestASessionIsNeverEndedByItsLastUser(t *testing.T) {
+	for range 100 {
+		p := newFakePool()
+		s := p.mustTake(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := s.until(ctx)
+		cancel()
+		stop()
+		p.give(s)
+		if p.mustTake(t) == s {
+			t.Fatal("the next one got a session that is about to be ended")
+		}
+		p.close()
+	}
+}

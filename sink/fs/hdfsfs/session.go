@@ -73,9 +73,16 @@ func preferredFirst(addresses []string, preferred string) []string {
 }
 
 // until kills the session when ctx ends, unless the returned function was
-// called before. It waits for nothing else.
-func (s *session) until(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() { s.kill(context.Cause(ctx)) })
+// called before. Once that has returned, no kill of this ctx's is still to
+// come: the next user of the session has another ctx.
+func (s *session) until(ctx context.Context) (stop func()) {
+	kill := func() { s.kill(context.Cause(ctx)) }
+	stopped := context.AfterFunc(ctx, kill)
+	return func() {
+		if !stopped() { // it may be about to run
+			kill()
+		}
+	}
 }
 
 // kill cuts all connections, now and later. Whoever is inside the client gets
