@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
@@ -117,6 +119,7 @@ func TestLostPackets(t *testing.T) {
 func TestFailingPutsLeaveNothing(t *testing.T) {
 	c := shared.Cluster(t)
 	w := newWall(t, c)
+	before := goleak.IgnoreCurrent()
 	f := open(t, w.name.Addr(), user, behind("ipc.client.rpc-timeout.ms", "1000", "dfs.client.socket-timeout", "100", "dfs.replication", "1"))
 	dir := directory(t, c)
 	content := strings.Repeat("x", 3<<19) // a block and a half
@@ -170,6 +173,7 @@ func TestFailingPutsLeaveNothing(t *testing.T) {
 		t.Errorf("leases are left: %v, %v", open, err)
 	}
 	must(t, f.Close())
+	goleak.VerifyNone(t, before)
 }
 
 func openData(w *wall) (n int) {
