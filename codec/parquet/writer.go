@@ -74,7 +74,8 @@ func (p *writer) put(b []byte) error {
 const (
 	// mostRows and mostSize are how many rows are taken apart before the
 	// columns take them: enough to be quick, few enough that their cells stay
-	// in the processor's cache.
+	// in the processor's cache, and that the file's share of the memory isn't
+	// exceeded by much.
 	mostRows = 256
 	mostSize = 256 << 10
 )
@@ -94,12 +95,13 @@ func (p *writer) Write(b *event.Batch) (rejects []codec.Reject, err error) {
 		s = newShredder(p.tree)
 	}
 	pages := p.format.pagers.Get().(*pager)
+	most := min(mostSize, int(p.share()/8))
 	for _, e := range b.Events {
 		if reason := s.add(e, b.Tag); reason != "" {
 			rejects = append(rejects, codec.Reject{Event: e, Reason: reason})
 			continue
 		}
-		if s.rows >= mostRows || s.size >= mostSize {
+		if s.rows >= mostRows || s.size >= most {
 			if err := p.take(s, pages); err != nil {
 				return nil, err
 			}
@@ -162,19 +164,21 @@ func (p *writer) endPage(c *column, pages *pager) error {
 // groupFull reports whether the row group has its size, or the file its share
 // of the memory.
 func (p *writer) groupFull() bool {
-	return p.memory() >= p.share() || p.encoded() >= p.format.options.RowGroup
+	return p.building() >= p.share() || p.encoded() >= p.format.options.RowGroup
 }
 
-// share is how much memory the file may hold. Below the floor a row group costs
+// share is how much memory the row group may take. Below the floor it costs
 // more in headers and lost compression than it saves.
 func (p *writer) share() int64 {
 	floor := int64(192<<10) + int64(len(p.columns))*6<<10
-	return max(floor, p.format.options.Memory/max(p.format.open.Load(), 1))
+	return max(floor, p.format.options.Memory/max(p.format.open.Load(), 1)-int64(cap(p.footer.groups.b)))
 }
 
 // memory is what the file holds, in bytes.
-func (p *writer) memory() int64 {
-	n := int64(writerSize + cap(p.footer.groups.b))
+func (p *writer) memory() int64 { return int64(writerSize+cap(p.footer.groups.b)) + p.building() }
+
+// building is the memory of the row group.
+func (p *writer) building() (n int64) {
 	for i := range p.columns {
 		n += p.columns[i].memory()
 	}
@@ -214,7 +218,7 @@ func (p *writer) endGroup(pages *pager) error {
 	}
 	p.footer.group(p.tree, p.columns, chunks, p.format.compressor.codec, p.rows, start)
 	p.rows = 0
-	keep := p.memory()-p.held() <= p.share()/4
+	keep := p.building()-p.held() <= p.share()/4
 	for i := range p.columns {
 		p.columns[i].nextGroup(keep)
 	}

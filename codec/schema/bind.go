@@ -80,10 +80,11 @@ func (b *Binder) Bind(r *Record, raw []byte) (base int, unknown []byte, ok bool)
 	return base, nil, true
 }
 
-// unknown sees to a pair that no field takes. Null is the same as absent.
+// unknown sees to a pair that no field takes. Null is the same as absent, but
+// for a key that came before with a value.
 func (b *Binder) unknown(key, value []byte) {
 	switch {
-	case !b.Keep || value[0] == 0xc0:
+	case !b.Keep || value[0] == 0xc0 && (b.Inside > 0 || !b.Extra.begun()):
 	case b.Inside > 0:
 		b.Missed = true
 	default:

@@ -39,7 +39,7 @@ func (x *Extra) Enter(key []byte) { x.path = append(x.path, key) }
 
 // Leave goes back out of it.
 func (x *Extra) Leave() {
-	if len(x.open) == len(x.path)+1 {
+	if x.begun() {
 		x.end()
 	}
 	x.path = x.path[:len(x.path)-1]
@@ -59,6 +59,9 @@ func (x *Extra) Add(key, value []byte) {
 	x.buf = append(x.buf, key...)
 	x.buf = append(x.buf, value...)
 }
+
+// begun reports whether something was added to the map that the walk is in.
+func (x *Extra) begun() bool { return len(x.open) == len(x.path)+1 }
 
 func (x *Extra) end() {
 	m := x.open[len(x.open)-1]

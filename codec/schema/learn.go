@@ -191,7 +191,9 @@ func (n *learned) typ(namespace, name string) *Type {
 		}
 		return &Type{Kind: Array, Items: items, Nullable: true}
 	case RecordKind:
-		r := &Record{Name: namespace + "." + name, Fields: n.fields(namespace + "." + name)}
+		// A record may not be called like a primitive type, nor, for some
+		// parsers, like a complex one. One suffix for all keeps them apart.
+		r := &Record{Name: namespace + "." + name + "_record", Fields: n.fields(namespace + "." + name)}
 		if len(r.Fields) == 0 {
 			return nil
 		}

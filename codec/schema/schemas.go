@@ -156,7 +156,7 @@ func (s *Schemas) reserved() []string {
 // make is the learned schema: what lies beside the record, its fields in the
 // order in which they were met, and what they can't hold.
 func (s *Schemas) make() *Schema {
-	const namespace, name = "out_hdfs", "record"
+	const namespace, name = "out_hdfs", "event"
 	o, root := s.options, &Record{Name: namespace + "." + name}
 	beside := func(key string, from From, kind Kind, logical Logical) {
 		if key == "" {
