@@ -309,6 +309,13 @@ func (sh *share) account(rejects []codec.Reject) {
 	}
 }
 
+// decoded gives the share's block up for the events that it holds.
+func (sh *share) decoded() {
+	encoded := journal.CoverageOf(sh.records.Bytes())
+	sh.batch.Events = slices.DeleteFunc(sh.batch.Events, func(e *event.Event) bool { return !encoded.Has(e.Ordinal) })
+	sh.records, sh.block, sh.encoded = journal.Ranges{}, nil, false
+}
+
 // owed are the records of a share that wasn't applied. Those that were rejected
 // ahead aren't among them: they are letters.
 func (sh *share) owed() (ordinals []uint32) {

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -104,7 +105,10 @@ func (p *part) write(j *job, sh *share) (err error) {
 	panicked := safely(func() {
 		if sh.encoded {
 			err = p.writer.(codec.BlockWriter).WriteBlock(sh.block, int(sh.records.Count()))
-			return
+			if !errors.Is(err, codec.ErrOtherSchema) {
+				return
+			}
+			sh.decoded()
 		}
 		rejects, err = p.writer.Write(&sh.batch)
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
@@ -146,6 +147,10 @@ func (s *Sink) end(ctx context.Context, p *part) error {
 	return nil
 }
 
+// errCount is why a file isn't published whose footer or blocks don't count the
+// records that were written.
+var errCount = errors.New("bug: the file counts other records than were written")
+
 // finish has the format end the file.
 func (p *part) finish() (err error) {
 	if p.writer == nil {
@@ -156,6 +161,9 @@ func (p *part) finish() (err error) {
 	}
 	if err == nil && p.file.size() == 0 {
 		err = errEmptyFile
+	}
+	if c, counts := p.writer.(codec.Counter); err == nil && counts && c.Records() != p.records {
+		err = fmt.Errorf("%w: %d instead of %d", errCount, c.Records(), p.records)
 	}
 	if err != nil {
 		return fmt.Errorf("end part %d: %w", p.number, err)
