@@ -307,12 +307,16 @@ func TestAHeaderComesOnceAndFirst(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				f := wrapped.(codec.BlockFormat)
+				if file, _ := write(t, f, []*event.Batch{{}}); len(file) > 0 {
+					t.Errorf("no row became %d bytes", len(file))
+				}
 				b := events(3, 20)
 				if large {
 					b = events(3000, 70)
 				}
 				for range 2 { // a header isn't used up by the first file
-					file, rows := write(t, wrapped.(codec.BlockFormat), []*event.Batch{b, b})
+					file, rows := write(t, f, []*event.Batch{b, b})
 					got, err := decompress(name, file)
 					if err != nil || string(got) != "HEADER\n"+string(rows) {
 						t.Fatalf("%d bytes that begin with %.20q, error %v", len(got), got, err)

@@ -3,6 +3,7 @@ package compress
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -51,7 +52,7 @@ func zstdOptions(level int) []zstd.EOption {
 func (f *frame) Extension() string { return f.extension }
 
 func (f *frame) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
-	return &frameWriter{w: w, format: f, pending: f.header[:len(f.header):len(f.header)]}, nil
+	return &frameWriter{w: w, format: f, header: f.header}, nil
 }
 
 // keepEncoders is how many idle encoders a format keeps, for the files that are
@@ -88,6 +89,7 @@ type frameWriter struct {
 	z      *zstd.Encoder      // nil until there is enough
 	closed bool
 
+	header  []byte // until the first row comes
 	pending []byte // rows that z hasn't seen
 	fed     int64  // bytes that z has seen
 	size    int64  // bytes written
@@ -102,8 +104,12 @@ func (w *frameWriter) Write(b *event.Batch) ([]codec.Reject, error) {
 	if w.rows == nil {
 		w.rows = w.format.NewBlockEncoder()
 	}
+	before := len(w.pending)
 	var rejects []codec.Reject
 	w.pending, rejects = w.rows.Encode(w.pending, b)
+	if len(w.pending) > before {
+		w.begin()
+	}
 	if w.z != nil || len(w.pending) >= w.format.least {
 		w.feedPending()
 	}
@@ -112,6 +118,9 @@ func (w *frameWriter) Write(b *event.Batch) ([]codec.Reject, error) {
 
 // WriteBlock implements codec.BlockWriter.
 func (w *frameWriter) WriteBlock(block []byte, records int) error {
+	if len(block) > 0 {
+		w.begin()
+	}
 	if w.err == nil && w.z == nil && len(w.pending)+len(block) < w.format.least {
 		w.pending = append(w.pending, block...)
 		return nil
@@ -121,6 +130,12 @@ func (w *frameWriter) WriteBlock(block []byte, records int) error {
 		return fmt.Errorf("writing %d records: %w", records, w.err)
 	}
 	return nil
+}
+
+// begin puts the header before the first rows.
+func (w *frameWriter) begin() {
+	w.pending = slices.Insert(w.pending, 0, w.header...)
+	w.header = nil
 }
 
 func (w *frameWriter) feedPending() {

@@ -126,6 +126,25 @@ func TestWhatAFileLooksLike(t *testing.T) {
 	}
 }
 
+func TestWriteBeginsAFileWithItsFirstRow(t *testing.T) {
+	f := format(100, members.File{Head: []byte("HEAD"), Rows: []byte("names\n")})
+	var out bytes.Buffer
+	w, _ := f.NewWriter(&out, codec.Meta{})
+	write := func(text string) {
+		if _, err := w.Write(share(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if write(""); out.Len() > 0 || w.Size() > 0 {
+		t.Errorf("no row became %q", out.String())
+	}
+	write("a")
+	write("b")
+	if err := w.Close(); err != nil || out.String() != "HEAD<names;a;b;>" {
+		t.Errorf("got %q, error %v", out.String(), err)
+	}
+}
+
 func TestRejectsLeaveNoTrace(t *testing.T) {
 	for _, least := range []int{1, 1000} {
 		t.Run(fmt.Sprintf("least %d", least), func(t *testing.T) {

@@ -3,6 +3,7 @@ package members
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
@@ -40,9 +41,13 @@ func (w *writer) Write(b *event.Batch) ([]codec.Reject, error) {
 	if w.rows == nil {
 		w.rows = w.format.options.NewEncoder()
 	}
-	w.begin()
+	before := len(w.pending)
 	var rejects []codec.Reject
 	w.pending, rejects = w.rows.Encode(w.pending, b)
+	if len(w.pending) == before {
+		return rejects, nil
+	}
+	w.begin()
 	return rejects, w.settle()
 }
 
@@ -68,6 +73,7 @@ func (w *writer) WriteBlock(block []byte, records int) error {
 	return nil
 }
 
+// begin begins the file with its first rows, which are pending or on their way.
 func (w *writer) begin() {
 	if w.begun || w.err != nil {
 		return
@@ -75,7 +81,7 @@ func (w *writer) begin() {
 	w.begun = true
 	w.put(w.file.Head)
 	w.since = 0
-	w.pending = append(w.pending, w.file.Rows...)
+	w.pending = slices.Insert(w.pending, 0, w.file.Rows...)
 	w.file.Head, w.file.Rows = nil, nil
 }
 
