@@ -15,12 +15,8 @@ import (
 	"github.com/out-hdfs/out_hdfs/assigner/basepath"
 	"github.com/out-hdfs/out_hdfs/assigner/datetime"
 	"github.com/out-hdfs/out_hdfs/assigner/partition"
-	"github.com/out-hdfs/out_hdfs/codec"
-	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/deadletter"
 	"github.com/out-hdfs/out_hdfs/codec/event"
-	"github.com/out-hdfs/out_hdfs/codec/json"
-	"github.com/out-hdfs/out_hdfs/codec/text"
 	"github.com/out-hdfs/out_hdfs/rolling"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/control"
@@ -31,8 +27,9 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
-// This file is the one place that names concrete parts: a new format,
-// assigner, policy or file system is one package and one line here.
+// This file, and formats.go beside it, are the one place that names concrete
+// parts: a new format, assigner, policy or file system is one package and one
+// line here.
 
 // NewRegistry returns the file systems that are built in. Instances of one
 // process share it, and with it their clients.
@@ -41,26 +38,6 @@ func NewRegistry() *fs.Registry {
 	r.Register("file", localfs.Driver{})
 	r.Register(schemeHDFS, hdfsfs.Driver{System: hadoopSystem(os.Getenv)})
 	return r
-}
-
-// formats are the built-in formats by name.
-func formats(s *Settings) map[string]func() (codec.Format, error) {
-	lines := json.Options{DateKey: s.JSONDateKey, DateFormat: s.JSONDateFormat, TagKey: s.JSONTagKey}
-	rows := func(f codec.Format) (codec.Format, error) {
-		return compress.Wrap(f.(codec.BlockFormat), s.Compression, s.CompressionLevel)
-	}
-	return map[string]func() (codec.Format, error){
-		"json": func() (codec.Format, error) { return rows(json.New(lines)) },
-		"text": func() (codec.Format, error) { return rows(text.New(text.Options{Key: s.TextKey, JSON: lines})) },
-	}
-}
-
-// FormatNames are the built-in formats' names, the default first.
-func FormatNames() []string { return []string{"json", "text"} }
-
-// compressions are what a format takes, its default first.
-func compressions(format string) []string {
-	return compress.Names()
 }
 
 // newAssigner makes the configured assigner. Parse has tried it.
@@ -187,9 +164,9 @@ func (s *Settings) sinkConfig(sys System, hadoop cluster) (sink.Config, error) {
 	if _, err := s.newAssigner(); err != nil {
 		return sink.Config{}, fmt.Errorf("%s: %w", KeyAssigner, err)
 	}
-	format, err := formats(s)[s.Format]()
+	format, err := s.newFormat()
 	if err != nil {
-		return sink.Config{}, fmt.Errorf("%s %s: %w", KeyFormat, s.Format, err)
+		return sink.Config{}, err
 	}
 	suffix := format.Extension()
 	if s.PartSuffix != nil {

@@ -209,7 +209,41 @@ func (p *parsing) checkFormat() {
 	if s.JSONTagKey != "" && s.JSONTagKey == s.JSONDateKey {
 		p.wrong(KeyJSONTagKey, "%w", errors.New("it is also json_date_key; a line can't have both under one key"))
 	}
-	if p.has(KeyTextKey) && s.Format != "text" && !p.failed[KeyFormat] {
-		p.warn(KeyTextKey, "it has no effect with %s %s", KeyFormat, s.Format)
+	if p.failed[KeyFormat] {
+		return
+	}
+	p.checkColumns()
+	p.unused()
+}
+
+func (p *parsing) checkColumns() {
+	s := &p.settings
+	if s.Format == FormatCSV && s.Columns == "" {
+		p.wrong(KeyColumns, "%s %s needs it; name the record's keys, such as date, level, log", KeyFormat, s.Format)
+	}
+}
+
+// unused warns of what the format has no use for, and forgets it.
+func (p *parsing) unused() {
+	used := map[string]bool{
+		KeyTextKey:           usesText(&p.settings),
+		KeyColumns:           usesColumns(&p.settings),
+		KeyCSVDelimiter:      isFormat(FormatCSV)(&p.settings),
+		KeyCSVHeader:         isFormat(FormatCSV)(&p.settings),
+		KeyCSVLineEnding:     isFormat(FormatCSV)(&p.settings),
+		KeySequenceFileType:  isFormat(FormatSequenceFile)(&p.settings),
+		KeySequenceFileValue: isFormat(FormatSequenceFile)(&p.settings),
+		KeySequenceFileClass: isFormat(FormatSequenceFile)(&p.settings),
+	}
+	for _, o := range Options(p.env) {
+		if isUsed, ofFormat := used[o.Key]; !ofFormat || isUsed || !p.has(o.Key) || p.failed[o.Key] {
+			continue
+		}
+		p.warn(o.Key, "it has no effect with %s %s", KeyFormat, p.settings.Format)
+		if o.Default == "" {
+			p.settings.Columns = "" // the only one without a default
+		} else if err := o.parse(&p.settings, o.Default); err != nil {
+			p.mistake(o, o.Default, err)
+		}
 	}
 }

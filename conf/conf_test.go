@@ -14,7 +14,7 @@ import (
 )
 
 func environment() Environment {
-	return Environment{Formats: []string{"json", "text"}, Schemes: []string{"file", "hdfs"}}
+	return Environment{Formats: FormatNames(), Schemes: []string{"file", "hdfs"}}
 }
 
 // with is the least configuration and pairs of keys and values.
@@ -42,6 +42,7 @@ func TestDefaults(t *testing.T) {
 	want := Settings{
 		Target: fs.Location{Scheme: "hdfs", Authority: "prod", Path: "/logs"},
 		Format: "json", Compression: "none", JSONDateKey: "date", JSONDateFormat: json.ISO8601,
+		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text",
 		Assigner: AssignerDatetime, BucketFormat: "yyyy-MM-dd--HH", BucketZone: time.Local, BucketTime: "record",
 		RollingPolicy: RollingDefault, RollSize: 128e6, RollInterval: 15 * time.Minute, RollInactivity: 5 * time.Minute,
 		BucketCheckInterval: time.Minute, MaxOpenBuckets: 256,
@@ -70,6 +71,7 @@ func TestEveryKeyIsTaken(t *testing.T) {
 	want := Settings{
 		Target: fs.Location{Scheme: "hdfs", Authority: "nn:8020", Path: "/logs"}, DefaultScheme: "hdfs://nn:8020",
 		Format: "text", Compression: "gzip", CompressionLevel: 9, JSONDateKey: "@timestamp", JSONDateFormat: json.EpochMillis, JSONTagKey: "tag",
+		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text",
 		Assigner: AssignerPartition, BucketFormat: "yyyy-MM-dd--HH", BucketTime: "$time", PartitionBy: "dt=%Y, ns=$ns",
 		RollingPolicy: RollingDefault, RollSize: 64 << 20, RollInterval: 90 * time.Minute,
 		BucketCheckInterval: 500 * time.Millisecond, MaxOpenBuckets: 7,
@@ -204,6 +206,15 @@ func TestMistakes(t *testing.T) {
 		{"level too high", with(KeyCompression, "gzip", KeyCompressionLevel, "10"), []string{KeyCompressionLevel}},
 		{"level zero", with(KeyCompression, "gzip", KeyCompressionLevel, "0"), []string{KeyCompressionLevel}},
 		{"level of an unknown compression", with(KeyCompression, "rar", KeyCompressionLevel, "99"), []string{KeyCompression}},
+		{"compression of other formats", with(KeyFormat, "json", KeyCompression, "deflate"), []string{KeyCompression}},
+		{"csv without columns", with(KeyFormat, "csv"), []string{KeyColumns}},
+		{"csv with no columns", with(KeyFormat, "csv", KeyColumns, "none"), []string{KeyColumns}},
+		{"a column twice", with(KeyFormat, "csv", KeyColumns, "a,$a"), []string{KeyColumns}},
+		{"a column that is no accessor", with(KeyFormat, "ltsv", KeyColumns, "$a['b"), []string{KeyColumns}},
+		{"an unknown delimiter", with(KeyFormat, "csv", KeyColumns, "a", KeyCSVDelimiter, ","), []string{KeyCSVDelimiter}},
+		{"a header that is neither on nor off", with(KeyFormat, "csv", KeyColumns, "a", KeyCSVHeader, "maybe"), []string{KeyCSVHeader}},
+		{"an unknown line ending", with(KeyFormat, "csv", KeyColumns, "a", KeyCSVLineEnding, "cr"), []string{KeyCSVLineEnding}},
+		{"an unknown type of sequence file", with(KeyFormat, "sequencefile", KeySequenceFileType, "file"), []string{KeySequenceFileType}},
 		{"unknown date format", with(KeyJSONDateFormat, "rfc"), []string{KeyJSONDateFormat}},
 		{"tag key on", with(KeyJSONTagKey, "on"), []string{KeyJSONTagKey}},
 		{"tag under the date's key", with(KeyJSONTagKey, "date"), []string{KeyJSONTagKey}},
@@ -295,6 +306,14 @@ func TestWarnings(t *testing.T) {
 		{"checked too rarely", with(KeyRollInterval, "10s", KeyRollInactivity, "5s"), []string{KeyRollInterval, KeyRollInactivity}},
 		{"text_key with json", with(KeyTextKey, "msg"), []string{KeyTextKey}},
 		{"text_key with text", with(KeyTextKey, "msg", KeyFormat, "text"), nil},
+		{"text_key with values of JSON", with(KeyTextKey, "msg", KeyFormat, "sequencefile"), []string{KeyTextKey}},
+		{"text_key with values of text", with(KeyTextKey, "msg", KeyFormat, "sequencefile", KeySequenceFileValue, "text"), nil},
+		{"columns with json", with(KeyColumns, "a"), []string{KeyColumns}},
+		{"columns with ltsv", with(KeyColumns, "a", KeyFormat, "ltsv"), nil},
+		{"options of csv with ltsv", with(KeyFormat, "ltsv", KeyCSVHeader, "true", KeyCSVDelimiter, "tab", KeyCSVLineEnding, "lf"),
+			[]string{KeyCSVDelimiter, KeyCSVHeader, KeyCSVLineEnding}},
+		{"options of sequencefile with text", with(KeyFormat, "text", KeySequenceFileType, "block", KeySequenceFileValue, "json", KeySequenceFileClass, "text"),
+			[]string{KeySequenceFileType, KeySequenceFileValue, KeySequenceFileClass}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, warnings, err := Parse(Map(tc.values), environment())
@@ -341,7 +360,7 @@ func TestTheTableIsSound(t *testing.T) {
 			t.Errorf("%s lacks a kind, help, group, parser or renderer", o.Key)
 		case (o.Kind == Choice) != (len(o.Allowed) > 0):
 			t.Errorf("%s is a %s with the values %v", o.Key, o.Kind, o.Allowed)
-		case o.Default == "" && o.DefaultText == "" && !o.Required && o.Key != KeyPartitionBy:
+		case o.Default == "" && o.DefaultText == "" && !o.Required && o.Key != KeyPartitionBy && o.Key != KeyColumns:
 			t.Errorf("%s doesn't say what it is without a value", o.Key)
 		}
 		seen[o.Key] = true
@@ -367,6 +386,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("path=/x\ndefault_scheme=hdfs://ns\nassigner=partition\npartition_by=dt=%Y, a=$b['c']\nbucket_timezone=Asia/Kolkata")
 	f.Add("path=file:///x\nrolling_policy=on_checkpoint\npart_suffix=none\njson_date_key=false\nfile_mode=none\nfs.hdfs.limit.timeout=5\nwriter_id=a")
 	f.Add("path=file:///x\nassigner=base_path\nformat=text\ntext_key=$a[1]\nstate_dir=/s\nroll_size=1GiB\njson_tag_key=tag\nbucket_time=arrival")
+	f.Add("path=/x\nformat=csv\ncolumns=a,b=$c['d']\ncsv_header=yes\ncsv_delimiter=tab")
+	f.Add("path=/x\nformat=sequencefile\ncompression=deflate\nsequencefile_class=bytes")
 	f.Add("path=/x\ncompression=zstd\ncompression_level=19")
 	f.Add("path=hdfs:///x\nbucket_format=%Y/%m\nbucket_time=$a['x y']\nfs.file.limit.total=-1\nexit_timeout=1h1s\npart_prefix=none")
 	f.Fuzz(func(t *testing.T, lines string) {

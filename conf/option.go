@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ const (
 	Duration Kind = "duration"
 	Number   Kind = "number"
 	Choice   Kind = "choice"
+	Boolean  Kind = "boolean"
 	Mode     Kind = "mode"
 	List     Kind = "list"
 	Accessor Kind = "accessor"
@@ -139,6 +141,20 @@ func (o Option) number(at func(*Settings) *int, least, most int) Option {
 		return nil
 	}
 	o.render = func(s *Settings) (string, bool) { return strconv.Itoa(*at(s)), true }
+	return o
+}
+
+func (o Option) flag(at func(*Settings) *bool) Option {
+	o.Kind = Boolean
+	o.parse = func(s *Settings, text string) error {
+		v, ok := parseBool(text)
+		if !ok {
+			return errors.New("use true or false")
+		}
+		*at(s) = v
+		return nil
+	}
+	o.render = func(s *Settings) (string, bool) { return strconv.FormatBool(*at(s)), true }
 	return o
 }
 

@@ -22,6 +22,14 @@ type Settings struct {
 	JSONTagKey       string // "" leaves the tag out
 	TextKey          *event.Accessor
 
+	Columns           string // as columns.Parse reads it; "" is none
+	CSVDelimiter      string
+	CSVHeader         bool
+	CSVLineEnding     string
+	SequenceFileType  string // a sequencefile.Type
+	SequenceFileValue string // FormatJSON or FormatText
+	SequenceFileClass string
+
 	Assigner     string // AssignerDatetime, AssignerBasePath or AssignerPartition
 	BucketFormat string
 	BucketZone   *time.Location // time.Local is the host's
@@ -56,6 +64,29 @@ type Settings struct {
 	ExitTimeout  time.Duration
 	Limits       map[string]fs.LimitOptions // by scheme, where there are any
 }
+
+// The values of Settings.Format that other options depend on.
+const (
+	FormatJSON         = "json"
+	FormatText         = "text"
+	FormatCSV          = "csv"
+	FormatLTSV         = "ltsv"
+	FormatSequenceFile = "sequencefile"
+)
+
+// The values of the formats' own settings.
+const (
+	CSVComma     = "comma"
+	CSVTab       = "tab"
+	CSVSemicolon = "semicolon"
+	CSVPipe      = "pipe"
+
+	LineEndingLF   = "lf"
+	LineEndingCRLF = "crlf"
+
+	ClassText  = "text"
+	ClassBytes = "bytes"
+)
 
 // The values of Settings.Assigner and Settings.RollingPolicy.
 const (

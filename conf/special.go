@@ -9,6 +9,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/assigner/datetime"
 	"github.com/out-hdfs/out_hdfs/assigner/eventtime"
+	"github.com/out-hdfs/out_hdfs/codec/columns"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/json"
 )
@@ -53,6 +54,21 @@ func accessorOption(o Option) Option {
 	}
 	o.render = func(s *Settings) (string, bool) { return s.TextKey.String(), true }
 	return o
+}
+
+func columnsOption() Option {
+	return Option{Key: KeyColumns, Kind: List,
+		Help: "What `csv`, which needs it, and `ltsv`, which else writes all fields, write of a record: keys, record accessors, or either under another name as `name=$accessor`. " +
+			"A key that the record doesn't have may be `json_date_key` or `json_tag_key`, as in a line of JSON. " +
+			"Write it as one text, also in YAML: of a YAML list Fluent Bit hands on only the first element.",
+		Example: "date, level, pod=$kubernetes['pod_name'], tag=$TAG, log",
+	}.text(func(s *Settings) *string { return &s.Columns }, func(text string) (string, error) {
+		if err := checkPlain(text); err != nil {
+			return "", err
+		}
+		_, err := columns.Parse(text)
+		return text, err
+	})
 }
 
 func zoneOption() Option {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/assigner/eventtime"
 	"github.com/out-hdfs/out_hdfs/codec/json"
+	"github.com/out-hdfs/out_hdfs/codec/sequencefile"
 	"github.com/out-hdfs/out_hdfs/codec/text"
 )
 
@@ -19,6 +20,13 @@ const (
 	KeyJSONDateFormat      = "json_date_format"
 	KeyJSONTagKey          = "json_tag_key"
 	KeyTextKey             = "text_key"
+	KeyColumns             = "columns"
+	KeyCSVDelimiter        = "csv_delimiter"
+	KeyCSVHeader           = "csv_header"
+	KeyCSVLineEnding       = "csv_line_ending"
+	KeySequenceFileType    = "sequencefile_type"
+	KeySequenceFileValue   = "sequencefile_value"
+	KeySequenceFileClass   = "sequencefile_class"
 	KeyAssigner            = "assigner"
 	KeyBucketFormat        = "bucket_format"
 	KeyBucketTimezone      = "bucket_timezone"
@@ -103,8 +111,34 @@ func formatOptions(env Environment) []Option {
 			text(func(s *Settings) *string { return &s.JSONTagKey }, tagKey),
 		accessorOption(Option{Key: KeyTextKey, Default: text.DefaultKey,
 			Help:    "What `text` writes: a key of the record or a record accessor. A record without it is written as JSON.",
-			Example: "$kubernetes['labels']['app']"}),
+			Example: "$kubernetes['labels']['app']"}).where(usesText),
+		columnsOption().where(usesColumns),
+		Option{Key: KeyCSVDelimiter, Default: CSVComma, Help: "What stands between the fields of `csv`."}.
+			choice(func(s *Settings) *string { return &s.CSVDelimiter }, CSVComma, CSVTab, CSVSemicolon, CSVPipe).where(isFormat(FormatCSV)),
+		Option{Key: KeyCSVHeader, Default: "false", Help: "With `csv`: each file's first row names the columns."}.
+			flag(func(s *Settings) *bool { return &s.CSVHeader }).where(isFormat(FormatCSV)),
+		Option{Key: KeyCSVLineEnding, Default: LineEndingLF, Help: "What ends a row of `csv`."}.
+			choice(func(s *Settings) *string { return &s.CSVLineEnding }, LineEndingLF, LineEndingCRLF).where(isFormat(FormatCSV)),
+		Option{Key: KeySequenceFileType, Default: string(sequencefile.Block),
+			Help: "With `sequencefile` and compression: what is compressed together, many records or each by itself."}.
+			choice(func(s *Settings) *string { return &s.SequenceFileType }, string(sequencefile.Block), string(sequencefile.Record)).where(isFormat(FormatSequenceFile)),
+		Option{Key: KeySequenceFileValue, Default: FormatJSON,
+			Help: "With `sequencefile`: what a value is, the record as JSON or the text of `text_key`. The key is the event's time in milliseconds."}.
+			choice(func(s *Settings) *string { return &s.SequenceFileValue }, FormatJSON, FormatText).where(isFormat(FormatSequenceFile)),
+		Option{Key: KeySequenceFileClass, Default: ClassText,
+			Help: "With `sequencefile`: the value's class, Hadoop's `Text` or `BytesWritable`."}.
+			choice(func(s *Settings) *string { return &s.SequenceFileClass }, ClassText, ClassBytes).where(isFormat(FormatSequenceFile)),
 	)
+}
+
+func usesText(s *Settings) bool {
+	return s.Format == FormatText || s.Format == FormatSequenceFile && s.SequenceFileValue == FormatText
+}
+
+func usesColumns(s *Settings) bool { return s.Format == FormatCSV || s.Format == FormatLTSV }
+
+func isFormat(name string) func(*Settings) bool {
+	return func(s *Settings) bool { return s.Format == name }
 }
 
 func bucketOptions() []Option {
