@@ -84,6 +84,15 @@ func (s *store) write(t testing.TB, p, content string) {
 	must(t, err)
 }
 
+// fileAt makes an empty file.
+func fileAt(c *hdfs.Cluster, p string) error {
+	hc, err := libhdfs.NewClient(libhdfs.ClientOptions{Addresses: []string{c.Authority()}, User: hdfs.Superuser})
+	if err != nil {
+		return err
+	}
+	return errors.Join(hc.CreateEmptyFile(p), hc.Close())
+}
+
 func (s *store) read(p string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
