@@ -58,7 +58,9 @@ func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error
 			log.Error("a part can't be published; it is tried again and others go on", "target", t.name,
 				"part", p.number, "state_dir", u.s.cfg.StateDir, "error", err, "do", "check the disk of the state directory")
 		}
-	case onTarget.Class == fs.Path:
+	case onTarget.Class == fs.Path || onTarget.Class == fs.Unsupported:
+		// Unsupported too is of one directory, such as an erasure coded one: what
+		// can't be done anywhere fails when the target is opened.
 		u.healLocked(t, now) // it answered
 		b := t.buckets[p.bucket]
 		if b == nil {
