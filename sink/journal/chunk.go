@@ -108,8 +108,8 @@ func (f Void) encode(b []byte) []byte { return putUint(b, f.Seq) }
 
 func (f Void) apply(s *state, _ location) { s.dropChunk(f.Seq) }
 
-// Lost says that the chunk can't be read any more. Its identity is forgotten:
-// should Fluent Bit still have it, it is new.
+// Lost says that the chunk can't be read any more. Unless its file is known to
+// be gone its identity is forgotten: should Fluent Bit still have it, it is new.
 type Lost struct{ Seq uint64 }
 
 func (Lost) kind() Kind { return KindLost }

@@ -79,17 +79,19 @@ type Journal struct {
 	spareTried *sync.Cond
 
 	// The writer goroutine's own.
-	cur     *segment
-	nextID  uint64
-	batch   []*request // taken and not all answered
-	moving  []move
-	moveBuf []byte
-	unread  map[location]bool // live frames that can't be read, reported once
+	cur          *segment
+	nextID       uint64
+	batch        []*request // taken and not all answered
+	snapshotSize int        // of the last one
+	moving       []move
+	moveBuf      []byte
+	unread       map[location]bool // live frames that can't be read, reported once
 }
 
 // segmentInfo is what is known of a segment on the disk.
 type segmentInfo struct {
 	size int64
+	room int64 // for frames behind the snapshot
 	salt uint64
 }
 
@@ -215,6 +217,9 @@ func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []b
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.refuse != nil {
+		return nil, nil, 0, j.refuse
+	}
 	if o.Name != "" {
 		if other := j.inflight[key]; other != nil || j.st.known(key) {
 			return nil, other, 0, nil

@@ -4,10 +4,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/disk"
 )
 
 // found is a segment on the disk.
@@ -16,6 +17,8 @@ type found struct {
 	header segmentHeader
 	bad    error // why the header can't be used
 	second bool  // only the header's copy can
+	cut    bool  // the header can, but its copy isn't at the end
+	start  [headerSize]byte
 }
 
 // list finds the segments, by number, and the spares.
@@ -58,26 +61,44 @@ func (j *Journal) find(id uint64) (found, error) {
 		return found{}, fmt.Errorf("find the size of %s: %w", segmentName(id), err)
 	}
 	out := found{id: id}
-	s := &scanner{file: f, size: size}
-	out.header, out.bad = readHeader(s, 0, id)
-	if out.bad != nil {
-		if copied, err := readHeader(s, size-headerSize, id); err == nil {
-			out.header, out.second = copied, true
-		}
+	readStart(f, out.start[:])
+	out.header, out.bad = readHeader(f, 0, size, id)
+	copied, err := readHeader(f, size-headerSize, size, id)
+	switch {
+	case out.bad != nil && err == nil:
+		out.header, out.second = copied, true
+	case out.bad == nil && err != nil:
+		out.cut = true
 	}
 	var v *VersionError
 	if errors.As(out.bad, &v) {
 		return found{}, fmt.Errorf("%s: %w", segmentName(id), v)
 	}
-	j.segments[id] = segmentInfo{size: size, salt: out.header.salt}
+	info := segmentInfo{size: size, room: size, salt: out.header.salt}
+	var h [frameHeaderSize]byte
+	if readFull(f, h[:], headerSize) == nil {
+		if snapshot, ok := getFrameHeader(&h, place{info.salt, id, headerSize}, size); ok {
+			info.room = size - 2*headerSize - snapshot.size()
+		}
+	}
+	j.segments[id] = info
 	return out, nil
 }
 
-func readHeader(s *scanner, at int64, id uint64) (segmentHeader, error) {
-	s.failed = nil
-	b := s.at(at, int(min(maxHeader, s.size-max(at, 0))))
-	if b == nil {
-		return segmentHeader{}, s.why(io.ErrUnexpectedEOF)
+// readStart fills b with a file's first bytes, and zeros if there are none.
+func readStart(f disk.File, b []byte) {
+	if readFull(f, b, 0) != nil {
+		clear(b)
+	}
+}
+
+func readHeader(f disk.File, at, size int64, id uint64) (segmentHeader, error) {
+	if at < 0 || at >= size {
+		return segmentHeader{}, errNoHeader
+	}
+	b := make([]byte, min(maxHeader, size-at))
+	if err := readFull(f, b, at); err != nil {
+		return segmentHeader{}, fmt.Errorf("its header can't be read: %w", err)
 	}
 	h, err := decodeSegmentHeader(b)
 	if err == nil && h.segment != id {
@@ -106,14 +127,19 @@ func (j *Journal) load(segments []found, report *Report) ([]tail, error) {
 	j.takeSalts()
 	var tails []tail
 	for i, f := range segments[base:] {
-		if f.bad != nil {
-			report.damage("%s: %v%s", segmentName(f.id), f.bad, f.consequence())
+		switch {
+		case f.cut:
+			report.damage("%s is cut short, or its end is damaged: what it told last may be lost", segmentName(f.id))
+		case f.bad != nil && f.second:
+			report.damage("%s: %v, the copy at its end is used", segmentName(f.id), f.bad)
+		case f.bad != nil:
+			report.damage("%s: %v, so nothing in it can be read", segmentName(f.id), f.bad)
 		}
 		if i > 0 {
 			report.damage("the snapshot of %s can't be read: what the segments that are gone told is lost, "+
 				"and records of chunks that were finished there may be delivered again", segmentName(f.id))
 		}
-		if f.bad != nil || i > 0 || nothing {
+		if f.bad != nil || f.cut || i > 0 || nothing {
 			report.aside = append(report.aside, f.id)
 		}
 		t, err := j.loadFrames(f.id, report)
@@ -125,15 +151,7 @@ func (j *Journal) load(segments []found, report *Report) ([]tail, error) {
 		}
 		tails = append(tails, t)
 	}
-	j.loadSeen(report)
-	return tails, nil
-}
-
-func (f found) consequence() string {
-	if f.second {
-		return ", the copy at its end is used"
-	}
-	return ", so nothing in it can be read"
+	return tails, j.loadSeen(report)
 }
 
 // loadBase loads the newest snapshot that can be read, and returns which
@@ -234,17 +252,17 @@ func (j *Journal) loadFrames(id uint64, report *Report) (tail, error) {
 }
 
 // loadSeen reads the identities that frames in the segments hold.
-func (j *Journal) loadSeen(report *Report) {
-	for _, seq := range slices.Sorted(maps.Keys(j.st.batches)) {
+func (j *Journal) loadSeen(report *Report) error {
+	for _, seq := range sortedKeys(j.st.batches) {
 		b := j.st.batches[seq]
 		if b.keys != nil {
 			continue
 		}
-		payload, err := j.readAt(b.loc, j.segments[b.loc.segment].salt, nil)
+		f, err := j.openSegment(b.loc)
 		if err == nil {
-			r := &reader{b: payload}
-			b.keys = decodeSeen(r).keys
-			err = r.end()
+			b.keys, err = readSeen(f, b.loc, j.segments[b.loc.segment].salt)
+		} else if !errors.As(err, new(*DamageError)) {
+			return err
 		}
 		if err != nil {
 			report.damage("identities of chunks whose files are gone can't be read (%v): "+
@@ -253,6 +271,18 @@ func (j *Journal) loadSeen(report *Report) {
 			delete(j.st.batches, seq)
 		}
 	}
+	return nil
+}
+
+// readSeen reads a batch's identities and closes the file.
+func readSeen(f disk.File, loc location, salt uint64) ([]originKey, error) {
+	defer f.Close()
+	payload, err := readFrame(f, loc, salt, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{b: payload}
+	return decodeSeen(r).keys, r.end()
 }
 
 // dropUnreachable drops live chunks whose segment is gone or too short.

@@ -153,11 +153,11 @@ func (j *Journal) recover(o Options) (*Report, error) {
 		j.st.beginProcess()
 	}
 	j.baseRunning = j.st.running
-	j.adoptSpares(spares)
+	j.adoptSpares(spares, segments)
 	if err := j.begin(0); err != nil {
 		return nil, fmt.Errorf("begin a journal segment: %w", err)
 	}
-	j.retireDead()
+	j.retireDead(false)
 	report.count(j.st)
 	return report, nil
 }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -124,11 +123,21 @@ func (c *Coverage) addRun(from, to uint32) {
 // length before it. Unlike runs a bitmap takes an eighth of a byte for each
 // record at most, and decoding it allocates no more than it reads.
 func (c *Coverage) encode(b []byte) []byte {
-	var bitmap []byte
-	for _, w := range c.words {
-		bitmap = binary.LittleEndian.AppendUint64(bitmap, w)
+	words := c.words
+	for len(words) > 0 && words[len(words)-1] == 0 {
+		words = words[:len(words)-1]
 	}
-	return putString(b, bytes.TrimRight(bitmap, "\x00"))
+	if len(words) == 0 {
+		return putUint(b, 0)
+	}
+	last := words[len(words)-1]
+	n := 8*len(words) - bits.LeadingZeros64(last)/8
+	b = putUint(b, uint64(n))
+	at := len(b)
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b[:at+n]
 }
 
 // coverage decodes what Coverage.encode encoded.

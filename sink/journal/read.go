@@ -84,6 +84,16 @@ func (j *Journal) locate(seq uint64) (location, uint64, error) {
 // readAt reads and checks the frame at loc into buf, growing it as needed, and
 // returns the payload.
 func (j *Journal) readAt(loc location, salt uint64, buf []byte) ([]byte, error) {
+	f, err := j.openSegment(loc)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readFrame(f, loc, salt, buf)
+}
+
+// openSegment opens the segment of a frame that must be there.
+func (j *Journal) openSegment(loc location) (disk.File, error) {
 	f, err := j.disk.Open(segmentName(loc.segment))
 	if errors.Is(err, fs.ErrNotExist) {
 		// Not to be taken for a chunk that isn't live: the cause isn't wrapped.
@@ -92,8 +102,7 @@ func (j *Journal) readAt(loc location, salt uint64, buf []byte) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", segmentName(loc.segment), err)
 	}
-	defer f.Close()
-	return readFrame(f, loc, salt, buf)
+	return f, nil
 }
 
 func readFrame(f disk.File, loc location, salt uint64, buf []byte) ([]byte, error) {
@@ -102,7 +111,7 @@ func readFrame(f disk.File, loc location, salt uint64, buf []byte) ([]byte, erro
 		buf = make([]byte, n)
 	}
 	buf = buf[:n]
-	_, err := f.ReadAt(buf, loc.offset)
+	err := readFull(f, buf, loc.offset)
 	if errors.Is(err, io.EOF) {
 		return nil, &DamageError{loc.segment, loc.offset, errors.New("the file ends before the frame does")}
 	}
@@ -115,4 +124,21 @@ func readFrame(f disk.File, loc location, salt uint64, buf []byte) ([]byte, erro
 		return nil, &DamageError{loc.segment, loc.offset, errors.New("its checksum differs")}
 	}
 	return payload, nil
+}
+
+// readTries is how often a read is tried: some errors of disks and of their
+// paths pass.
+const readTries = 3
+
+// readFull fills b. The error is io.EOF if the file ends before.
+func readFull(f disk.File, b []byte, offset int64) error {
+	for try := 1; ; try++ {
+		n, err := f.ReadAt(b, offset)
+		switch {
+		case n == len(b):
+			return nil
+		case try == readTries || errors.Is(err, io.EOF):
+			return err
+		}
+	}
 }

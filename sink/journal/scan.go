@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 )
@@ -17,18 +16,14 @@ type scanner struct {
 	window []byte // the bytes from start on
 	start  int64
 	rough  int64 // below this offset something can't be read
-	// failed is the error of the last read that failed; what it hit counts as
-	// damaged.
+	// failed is the error of the last read; what it hit counts as damaged.
 	failed error
 }
 
 const (
 	scanWindow = 1 << 20
 	// sector is in what units a disk fails to read.
-	sector = 4096
-	// readTries is how often a read is tried before its range counts as damaged:
-	// some errors of disks and of their paths pass.
-	readTries = 3
+	sector = 512
 )
 
 // at returns the n bytes at offset, or nil if the segment ends before or they
@@ -66,17 +61,8 @@ func (s *scanner) fill(offset int64, n int) bool {
 		s.window = make([]byte, n)
 	}
 	s.window, s.start = s.window[:n], offset
-	for range readTries {
-		_, err := s.file.ReadAt(s.window, offset)
-		if err == nil {
-			return true
-		}
-		s.failed = err
-		if errors.Is(err, io.EOF) {
-			return false
-		}
-	}
-	return false
+	s.failed = readFull(s.file, s.window, offset)
+	return s.failed == nil
 }
 
 // scanned is a frame, or the header of one.

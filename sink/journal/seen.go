@@ -1,7 +1,7 @@
 package journal
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"maps"
@@ -63,7 +63,13 @@ func (s *state) known(k originKey) bool {
 	return false
 }
 
-func compareKeys(a, b originKey) int { return bytes.Compare(a[:], b[:]) }
+// compareKeys orders keys as bytes.Compare does.
+func compareKeys(a, b originKey) int {
+	if c := cmp.Compare(binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(b[:8])); c != 0 {
+		return c
+	}
+	return cmp.Compare(binary.BigEndian.Uint64(a[8:]), binary.BigEndian.Uint64(b[8:]))
+}
 
 // OriginDirs are the directories in which known chunk files may still exist.
 func (j *Journal) OriginDirs() []string {

@@ -1,10 +1,8 @@
 package journal
 
 import (
-	"bytes"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -51,22 +49,24 @@ func (s *state) encodeSnapshot(b []byte) []byte {
 // encodePresent groups the identities by directory.
 func (s *state) encodePresent(b []byte) []byte {
 	type entry struct {
-		name string
 		key  originKey
+		name string
+	}
+	count := map[string]int{}
+	for _, p := range s.present {
+		count[p.dir]++
 	}
 	dirs := map[string][]entry{}
+	for dir, n := range count {
+		dirs[dir] = make([]entry, 0, n)
+	}
 	for k, p := range s.present {
-		dirs[p.dir] = append(dirs[p.dir], entry{p.name, k})
+		dirs[p.dir] = append(dirs[p.dir], entry{k, p.name})
 	}
 	b = putUint(b, uint64(len(dirs)))
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		es := dirs[dir]
-		slices.SortFunc(es, func(a, b entry) int {
-			if c := strings.Compare(a.name, b.name); c != 0 {
-				return c
-			}
-			return bytes.Compare(a.key[:], b.key[:])
-		})
+		slices.SortFunc(es, func(a, b entry) int { return compareKeys(a.key, b.key) })
 		b = putUint(putString(b, dir), uint64(len(es)))
 		for _, e := range es {
 			b = append(putString(b, e.name), e.key[:]...)
@@ -130,4 +130,11 @@ func decodeSnapshot(payload []byte) (*state, error) {
 	return s, r.end()
 }
 
-func sortedKeys[V any](m map[uint64]V) []uint64 { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[uint64]V) []uint64 {
+	keys := make([]uint64, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -105,7 +106,7 @@ func (j *Journal) makeSpare(size int64) (string, error) {
 
 // adoptSpares takes the spares that the last process left, since on a full disk
 // no other can be made. What isn't one any more is removed.
-func (j *Journal) adoptSpares(names []string) {
+func (j *Journal) adoptSpares(names []string, segments []found) {
 	for _, name := range names {
 		n, err := strconv.ParseUint(strings.TrimPrefix(name, Dir+"/"+sparePrefix), 10, 64)
 		if err == nil {
@@ -113,7 +114,7 @@ func (j *Journal) adoptSpares(names []string) {
 		}
 	}
 	for _, name := range names {
-		if len(j.spares) < maxSpares && j.isWhole(name) {
+		if len(j.spares) < maxSpares && j.isSpare(name, segments) {
 			j.spares = append(j.spares, name)
 		} else {
 			j.discard(name)
@@ -121,14 +122,20 @@ func (j *Journal) adoptSpares(names []string) {
 	}
 }
 
-func (j *Journal) isWhole(name string) bool {
+// isSpare reports whether the file can be used as a spare: it has all of its
+// space, and no segment is the same file. A crash between the two halves of a
+// rename may leave it under both names on a file system that keeps no journal.
+func (j *Journal) isSpare(name string, segments []found) bool {
 	f, err := j.disk.Open(name)
 	if err != nil {
 		return false
 	}
+	var start [headerSize]byte
 	size, err := f.Size()
 	whole := err == nil && size == j.segmentSize && f.Allocate(size) == nil && f.Sync() == nil
-	return f.Close() == nil && whole
+	readStart(f, start[:])
+	same := slices.ContainsFunc(segments, func(s found) bool { return s.start == start && start != [headerSize]byte{} })
+	return f.Close() == nil && whole && !same
 }
 
 // openSpare takes a file for a segment with a snapshot of the given size and,

@@ -8,7 +8,7 @@ import (
 // tidy removes or reuses dead segments, and copies some live frames out of a
 // mostly dead one. It reports whether there is more to do at once.
 func (j *Journal) tidy() (more bool) {
-	j.retireDead()
+	j.retireDead(true)
 	if len(j.moving) == 0 {
 		j.moving = j.planMoves()
 	}
@@ -27,7 +27,9 @@ func (j *Journal) tidy() (more bool) {
 	return true
 }
 
-func (j *Journal) retireDead() {
+// retireDead turns dead segments into spares or removes them. At a start they
+// are removed: a crash may have left such a file under the name of a spare too.
+func (j *Journal) retireDead(reuse bool) {
 	j.mu.Lock()
 	var dead []uint64
 	for id := range j.segments {
@@ -38,15 +40,15 @@ func (j *Journal) retireDead() {
 	j.mu.Unlock()
 	slices.Sort(dead)
 	for _, id := range dead {
-		j.retire(id)
+		j.retire(id, reuse)
 	}
 }
 
-// retire turns a dead segment into a spare, or removes it. What can't be
-// removed the next start finds dead again.
-func (j *Journal) retire(id uint64) {
+// retire turns a dead segment into a spare if it may, or removes it. What can't
+// be removed the next start finds dead again.
+func (j *Journal) retire(id uint64, reuse bool) {
 	j.mu.Lock()
-	reuse := len(j.spares) < maxSpares && j.segments[id].size == j.segmentSize
+	reuse = reuse && len(j.spares) < maxSpares && j.segments[id].size == j.segmentSize
 	delete(j.segments, id)
 	j.mu.Unlock()
 	if reuse {
@@ -72,21 +74,36 @@ type move struct {
 const (
 	// copyForwardStep bounds the bytes copied between two batches of appends.
 	copyForwardStep = 1 << 20
-	// liveShare is up to which part of it a segment may be live for its frames
-	// to be copied forward: copying one frees three quarters of a segment at
-	// least, and live bytes pin four times as many at most.
+	// liveShare is up to which part of its room a segment may be live for its
+	// frames to be copied forward: that frees three quarters of a segment at
+	// least. The room counts and not the size, or a large snapshot would make
+	// every segment mostly dead.
 	liveShare = 4
+	// slackSegments is by how many segments the older ones may exceed liveShare
+	// times what is live in them. Chunks mostly die in the order they came, and a
+	// segment that is dying anyway isn't worth copying from.
+	slackSegments = 1
 )
 
-// planMoves lists the live frames of the oldest segment that is mostly dead and
-// whose frames there is room for: copying must not use up the last room and
-// free nothing.
+// planMoves lists the live frames of the oldest segment that is mostly dead, if
+// segments have gathered, and if there is room for the frames: copying must
+// not use up the last room and free nothing.
 func (j *Journal) planMoves() []move {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	size, live := int64(0), int64(0)
+	for id, info := range j.segments {
+		if id != j.cur.id {
+			size += info.size
+			live += j.st.live[id]
+		}
+	}
+	if size <= liveShare*live+slackSegments*j.segmentSize {
+		return nil
+	}
 	for _, id := range sortedKeys(j.st.live) {
 		live := j.st.live[id]
-		if id == j.cur.id || live*liveShare > j.segments[id].size {
+		if id == j.cur.id || live*liveShare > j.segments[id].room {
 			continue
 		}
 		if len(j.spares) == 0 && (j.cur.bad != nil || live > j.cur.room()) {

@@ -190,7 +190,7 @@ func (j *Journal) begin(size int64) error {
 	old := j.cur
 	j.cur = seg
 	j.mu.Lock()
-	j.segments[id] = segmentInfo{size: seg.size, salt: seg.salt}
+	j.segments[id] = segmentInfo{size: seg.size, room: seg.room(), salt: seg.salt}
 	j.mu.Unlock()
 	signal(j.prep)
 	if old != nil {
@@ -225,5 +225,7 @@ func (j *Journal) snapshot() []byte {
 	if j.cur != nil && j.st.live[j.cur.id] > 0 {
 		j.st.older[j.cur.id] = older{upTo: j.cur.synced, salt: j.cur.salt}
 	}
-	return j.st.encodeSnapshot(nil)
+	b := j.st.encodeSnapshot(make([]byte, 0, j.snapshotSize+j.snapshotSize/8))
+	j.snapshotSize = len(b)
+	return b
 }

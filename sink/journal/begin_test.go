@@ -1,0 +1,143 @@
+package journal
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+)
+
+// TestBeginFails fails each step of beginning a segment once. The append is
+// void, the next one works, and what the predecessor got in between, if it got
+// any, survives a crash that leaves the failed segment's name or not.
+func TestBeginFails(t *testing.T) {
+	inJournal := func(kind crashdisk.Kind) func(crashdisk.Op) bool {
+		return func(op crashdisk.Op) bool { return op.Kind == kind && strings.HasPrefix(op.Name, Dir) }
+	}
+	for name, match := range map[string]func(crashdisk.Op) bool{
+		"open":    func(op crashdisk.Op) bool { return op.Kind == crashdisk.Open && strings.Contains(op.Name, sparePrefix) },
+		"write":   inJournal(crashdisk.Write),
+		"sync":    inJournal(crashdisk.Sync),
+		"rename":  inJournal(crashdisk.Rename),
+		"syncdir": inJournal(crashdisk.SyncDir),
+	} {
+		for way, fault := range faultWays {
+			t.Run(name+" "+way, func(t *testing.T) {
+				d := crashdisk.New()
+				j, _ := open(t, options(d))
+				first := accept(t, j, Origin{}, "first "+strings.Repeat("x", 5000))
+				fail := &on{match: match, fault: fault, times: 1}
+				d.SetHook(fail.hook)
+				// It doesn't fit, so a segment is begun.
+				if _, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 4000), nil); !errors.Is(err, fault.Err) {
+					t.Fatalf("error %v", err)
+				}
+				// This fits into the old one.
+				small := accept(t, j, Origin{}, "small")
+				want := func(j *Journal, when string, more ...uint64) {
+					for _, seq := range append([]uint64{first, small}, more...) {
+						if _, err := j.Read(seq, nil); err != nil {
+							t.Errorf("%s: %v", when, err)
+						}
+					}
+					if n := len(j.Chunks()); n != 2+len(more) {
+						t.Errorf("%s: %d chunks", when, n)
+					}
+				}
+				want(j, "before a crash")
+				for seed := range uint64(16) {
+					next, _ := open(t, options(d.Crash(crashdisk.Some, seed)))
+					want(next, "after a crash")
+					closed(t, next)
+				}
+				large := accept(t, j, Origin{}, strings.Repeat("y", 4000))
+				before := j.nextID
+				j, _ = restart(t, j, d, crashdisk.All)
+				want(j, "in the end", large)
+				if j.nextID <= before {
+					t.Error("a segment's number is used again")
+				}
+				if fail.fired != 1 {
+					t.Error("nothing failed")
+				}
+			})
+		}
+	}
+}
+
+// TestNumbersAreNeverUsedAgain also when the segments that had them are gone.
+func TestNumbersAreNeverUsedAgain(t *testing.T) {
+	d := crashdisk.New()
+	seen := map[string]bool{}
+	fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.SyncDir && op.Name == Dir }, fault: crashdisk.Fault{Err: syscall.EIO}}
+	d.SetHook(func(op crashdisk.Op) crashdisk.Fault { return fail.hook(op) })
+	for range 4 {
+		j, _ := open(t, options(d))
+		for i := range 10 {
+			fail.times = i % 2
+			a, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 7000), nil)
+			if err == nil {
+				appended(t, j, Void{a.Seq})
+			}
+			name := segmentName(j.cur.id)
+			if seen[name] && err == nil {
+				t.Fatalf("%s again", name)
+			}
+			seen[name] = err == nil || seen[name]
+		}
+		fail.times = 0
+		closed(t, j)
+	}
+	if len(seen) < 15 {
+		t.Errorf("only %d segments", len(seen))
+	}
+}
+
+// TestASecondNameOfASegmentIsNoSpare: a crash may leave a renamed file under
+// both names.
+func TestASecondNameOfASegmentIsNoSpare(t *testing.T) {
+	for seed := range uint64(200) {
+		d := crashdisk.New()
+		j, _ := open(t, options(d))
+		for range 3 {
+			appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", 3000))})
+		}
+		live := accept(t, j, Origin{}, "live")
+		crashed := d.Crash(crashdisk.Some, seed)
+		closed(t, j)
+		j, _ = open(t, options(crashed))
+		for range 12 { // uses whatever it takes for a spare
+			appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("y", 3000))})
+		}
+		j, _ = restart(t, j, crashed, crashdisk.None)
+		if got := data(t, j, live); got != "live" {
+			t.Fatalf("seed %d: read %q", seed, got)
+		}
+		closed(t, j)
+	}
+}
+
+// TestSparesAreTakenUp: on a full disk a start has no other.
+func TestSparesAreTakenUp(t *testing.T) {
+	d := crashdisk.New()
+	j, _ := open(t, options(d))
+	accept(t, j, Origin{}, "x")
+	closed(t, j)
+	spares := sparesOf(d)
+	if len(spares) != 1 {
+		t.Fatalf("spares %v", spares)
+	}
+	free, _ := d.Free()
+	d.SetCapacity(1<<40 - free) // what is used
+	j, _ = open(t, options(d))
+	if err := j.Append(Decoding{}); err != nil {
+		t.Error(err)
+	}
+	closed(t, j)
+	if slices.Contains(d.Names(), spares[0]) {
+		t.Error("the spare wasn't used")
+	}
+}

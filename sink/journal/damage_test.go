@@ -1,0 +1,450 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+)
+
+// worn is a closed journal of two segments with ten live chunks in each.
+type worn struct {
+	d *crashdisk.Disk
+	// frames are the chunks' frames by label, a0 to a9 in the older segment and
+	// b0 to b9 in the newer one.
+	frames       map[string]scanned
+	older, newer string // the segments' files
+	end          int64  // of the newer one's frames
+}
+
+func wornOptions(d *crashdisk.Disk) Options {
+	o := options(d)
+	o.SegmentSize = 32 << 10
+	return o
+}
+
+func newWorn(t *testing.T) *worn {
+	w := &worn{d: crashdisk.New(), frames: map[string]scanned{}}
+	for _, group := range []string{"a", "b"} {
+		j, _ := open(t, wornOptions(w.d))
+		for i := range 10 {
+			label := fmt.Sprint(group, i)
+			body := wornBody(label)
+			seq := accept(t, j, file(label, body), body)
+			loc := j.st.chunks[seq].loc
+			w.frames[label] = scanned{frameHeader: frameHeader{length: loc.length}, offset: loc.offset}
+		}
+		// Each frame says how far the segment was synced before it.
+		appended(t, j, Decoding{})
+		w.end = j.cur.at
+		closed(t, j)
+	}
+	names := segmentsOf(w.d)
+	w.older, w.newer = names[0], names[1]
+	return w
+}
+
+func wornBody(label string) string { return label + strings.Repeat(label[1:], 900) }
+
+// change damages a file from the offset on.
+func (w *worn) change(t *testing.T, name string, do func(content []byte) []byte) {
+	t.Helper()
+	if err := w.d.Damage(name, do); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *worn) flip(t *testing.T, name string, offset int64) {
+	w.change(t, name, func(b []byte) []byte { b[offset] ^= 0x10; return b })
+}
+
+func (w *worn) zero(t *testing.T, name string, offset, n int64) {
+	w.change(t, name, func(b []byte) []byte { clear(b[offset : offset+n]); return b })
+}
+
+const (
+	silent = iota
+	loud
+)
+
+// TestDamage has a row for each thing that may happen to a disk: what is lost
+// by it, and whether Open says so. Everything else survives.
+func TestDamage(t *testing.T) {
+	flipFrame := func(at int64) func(*testing.T, *worn) {
+		return func(t *testing.T, w *worn) { w.flip(t, w.newer, w.frames["b3"].offset+at) }
+	}
+	breakHeader := func(t *testing.T, w *worn, name string, first, second bool) {
+		if first {
+			w.flip(t, name, 17)
+		}
+		if second {
+			w.flip(t, name, int64(len(w.d.Content(name)))-20)
+		}
+	}
+	breakSnapshot := func(t *testing.T, w *worn, name string) { w.flip(t, name, headerSize+frameHeaderSize+5) }
+	rows := map[string]struct {
+		damage func(t *testing.T, w *worn)
+		lost   string // the labels, separated by blanks
+		says   int
+	}{
+		"nothing":                    {func(*testing.T, *worn) {}, "", silent},
+		"bit flip in a length":       {flipFrame(1), "b3", loud},
+		"bit flip in a kind":         {flipFrame(4), "b3", loud},
+		"bit flip in a header's pad": {flipFrame(6), "b3", loud},
+		"bit flip in a synced":       {flipFrame(9), "b3", loud},
+		"bit flip in a body sum":     {flipFrame(17), "b3", loud},
+		"bit flip in a head sum":     {flipFrame(21), "b3", loud},
+		"bit flip in a payload":      {flipFrame(300), "b3", loud},
+		"several frames": {func(t *testing.T, w *worn) {
+			for _, label := range []string{"b1", "b2", "b5", "b9"} {
+				w.flip(t, w.newer, w.frames[label].offset+100)
+			}
+		}, "b1 b2 b5 b9", loud},
+		"all frames": {func(t *testing.T, w *worn) {
+			for i := range 10 {
+				w.flip(t, w.newer, w.frames[fmt.Sprint("b", i)].offset+2)
+			}
+		}, "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9", loud},
+		"a zeroed sector": {func(t *testing.T, w *worn) {
+			w.zero(t, w.newer, w.frames["b3"].offset-10, 512)
+		}, "b2 b3", loud},
+		"a zeroed page": {func(t *testing.T, w *worn) {
+			w.zero(t, w.newer, w.frames["b3"].offset+10, 2000)
+		}, "b3 b4 b5", loud},
+		"the last frame": {func(t *testing.T, w *worn) { w.flip(t, w.newer, w.end-8) }, "", silent},
+		"the last frame's payload and the one before": {func(t *testing.T, w *worn) {
+			w.flip(t, w.newer, w.end-8) // its header still says what was synced
+			w.flip(t, w.newer, w.frames["b9"].offset+50)
+		}, "b9", loud},
+		"the last two frames": {func(t *testing.T, w *worn) {
+			w.flip(t, w.newer, w.end-30)
+			w.flip(t, w.newer, w.frames["b9"].offset+50)
+		}, "b9", silent},
+		"a frame from another offset": {func(t *testing.T, w *worn) {
+			w.change(t, w.newer, func(b []byte) []byte {
+				from, to := w.frames["b7"], w.frames["b3"]
+				copy(b[to.offset:to.offset+to.size()], b[from.offset:])
+				return b
+			})
+		}, "b3", loud},
+		"a frame from another segment": {func(t *testing.T, w *worn) {
+			other := w.d.Content(w.older)
+			w.change(t, w.newer, func(b []byte) []byte {
+				to := w.frames["b3"]
+				copy(b[to.offset:to.offset+to.size()], other[w.frames["a3"].offset:])
+				return b
+			})
+		}, "b3", loud},
+		"stale frames behind the end": {func(t *testing.T, w *worn) {
+			other := w.d.Content(w.older)
+			w.change(t, w.newer, func(b []byte) []byte {
+				copy(b[w.end:len(b)-headerSize], other[w.frames["a1"].offset:])
+				return b
+			})
+		}, "", silent},
+		"what looks like a frame behind the end": {func(t *testing.T, w *worn) {
+			w.forge(t, 0)
+		}, "", silent},
+		"cut in the middle of a frame": {func(t *testing.T, w *worn) {
+			w.change(t, w.newer, func(b []byte) []byte { return b[:w.frames["b8"].offset+100] })
+		}, "b8 b9", loud},
+		"cut behind the frames": {func(t *testing.T, w *worn) {
+			w.change(t, w.newer, func(b []byte) []byte { return b[:w.end+100] })
+		}, "", loud},
+		"cut to nothing": {func(t *testing.T, w *worn) {
+			w.change(t, w.newer, func([]byte) []byte { return nil })
+		}, "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9", loud},
+		"the header": {func(t *testing.T, w *worn) { breakHeader(t, w, w.newer, true, false) }, "", loud},
+		"the header's copy": {func(t *testing.T, w *worn) {
+			breakHeader(t, w, w.newer, false, true)
+		}, "", loud},
+		"the header and its copy": {func(t *testing.T, w *worn) {
+			breakHeader(t, w, w.newer, true, true)
+		}, "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9", loud},
+		"the header and its copy of an older segment": {func(t *testing.T, w *worn) {
+			breakHeader(t, w, w.older, true, true)
+		}, "", silent}, // the snapshot knows the salt
+		"the snapshot": {func(t *testing.T, w *worn) { breakSnapshot(t, w, w.newer) }, "", loud},
+		"both snapshots": {func(t *testing.T, w *worn) {
+			breakSnapshot(t, w, w.newer)
+			breakSnapshot(t, w, w.older)
+		}, "", loud},
+		"the first sector, header and snapshot": {func(t *testing.T, w *worn) {
+			w.zero(t, w.newer, 0, 512)
+		}, "", loud},
+		"the older segment is missing": {func(t *testing.T, w *worn) {
+			if err := w.d.Remove(w.older); err != nil {
+				t.Fatal(err)
+			}
+		}, "a0 a1 a2 a3 a4 a5 a6 a7 a8 a9", loud},
+		"the older segment is cut short": {func(t *testing.T, w *worn) {
+			w.change(t, w.older, func(b []byte) []byte { return b[:w.frames["a6"].offset+100] })
+		}, "a6 a7 a8 a9", loud},
+		"the newer segment is missing": {func(t *testing.T, w *worn) {
+			if err := w.d.Remove(w.newer); err != nil {
+				t.Fatal(err)
+			}
+		}, "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9", silent}, // nobody can know
+		"files of others": {func(t *testing.T, w *worn) {
+			w.put(t, "notes.txt", "hello")
+			w.put(t, "ffffffffffffffff", "hello")
+			w.put(t, "000000000000002", "hello")
+			w.put(t, "00000000000000AB", "hello")
+		}, "", silent},
+		"garbage in the name of a segment": {func(t *testing.T, w *worn) {
+			w.put(t, "00000000000000ff", "hello")
+		}, "", loud},
+		"an empty file in the name of a segment": {func(t *testing.T, w *worn) {
+			w.put(t, "00000000000000ff", "")
+		}, "", loud},
+		"garbage in the name of a spare": {func(t *testing.T, w *worn) {
+			w.put(t, "spare-77", "hello")
+			w.put(t, "spare-", strings.Repeat("x", 32<<10))
+		}, "", silent},
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			w := newWorn(t)
+			row.damage(t, w)
+			w.survives(t, strings.Fields(row.lost), row.says == loud)
+		})
+	}
+}
+
+func (w *worn) put(t *testing.T, name, content string) {
+	t.Helper()
+	f, err := w.d.Create(Dir + "/" + name)
+	if err == nil {
+		_, err = f.WriteAt([]byte(content), 0)
+	}
+	if err = errors.Join(err, f.Sync(), f.Close(), w.d.SyncDir(Dir)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forge puts a frame behind the newer segment's end that is right but for the
+// salt, as a log line could contain one.
+func (w *worn) forge(t *testing.T, salt uint64) {
+	payload := Void{1}.encode(nil)
+	h, err := decodeSegmentHeader(w.d.Content(w.newer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head [frameHeaderSize]byte
+	putFrameHeader(&head, place{salt, h.segment, w.end}, 64, KindVoid, [][]byte{payload})
+	w.change(t, w.newer, func(b []byte) []byte {
+		copy(b[w.end:], head[:])
+		copy(b[w.end+frameHeaderSize:], payload)
+		return b
+	})
+}
+
+// TestAForgedFrameNeedsTheSalt says that the row of TestDamage above could
+// fail.
+func TestAForgedFrameNeedsTheSalt(t *testing.T) {
+	w := newWorn(t)
+	h, err := decodeSegmentHeader(w.d.Content(w.newer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.forge(t, h.salt)
+	if j, _ := open(t, wornOptions(w.d)); len(j.Chunks()) != 19 {
+		t.Errorf("%d chunks", len(j.Chunks()))
+	}
+}
+
+// survives opens the journal and checks that all chunks but the lost are
+// there, that those and only those may be delivered again, and that the damage
+// is told of once and kept.
+func (w *worn) survives(t *testing.T, lost []string, loudly bool) {
+	t.Helper()
+	for round := range 2 {
+		j, r, err := Open(wornOptions(w.d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loudly != (len(r.Damage) > 0) && round == 0 || round == 1 && len(r.Damage) > 0 {
+			t.Errorf("start %d reports %q", round, r.Damage)
+		}
+		got := map[string]bool{}
+		for _, c := range j.Chunks() {
+			p, err := j.Read(c.Seq, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			label := string(p.Data[:2])
+			if string(p.Data) != wornBody(label) || got[label] || p.Tag != "tag" || !p.Arrival.Equal(arrival) {
+				t.Errorf("%s is there again, or not as it was", label)
+			}
+			got[label] = true
+		}
+		for label := range w.frames {
+			if got[label] == slices.Contains(lost, label) {
+				t.Errorf("start %d: %s is there: %v", round, label, got[label])
+			}
+		}
+		if round == 0 {
+			w.delivered(t, j, lost)
+		}
+		closed(t, j)
+		lost = nil
+	}
+	if w.d.Handles() != 0 {
+		t.Errorf("%d files are open", w.d.Handles())
+	}
+}
+
+// delivered has Fluent Bit deliver every chunk again.
+func (w *worn) delivered(t *testing.T, j *Journal, lost []string) {
+	t.Helper()
+	for _, label := range slices.Sorted(maps.Keys(w.frames)) {
+		body := wornBody(label)
+		a, err := j.AppendChunk("tag", arrival, file(label, body), []byte(body), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isLost := slices.Contains(lost, label); a.Known == isLost && label != "a0" {
+			t.Errorf("delivered again, %s is known: %v", label, a.Known)
+		}
+	}
+}
+
+// TestUnreadableSectors has the disk answer EIO for a sector for good.
+func TestUnreadableSectors(t *testing.T) {
+	for name, row := range map[string]struct {
+		at   func(w *worn) int64
+		says int
+	}{
+		"in a frame":          {func(w *worn) int64 { return w.frames["b3"].offset + 500 }, loud},
+		"in a frame's header": {func(w *worn) int64 { return w.frames["b3"].offset + 2 }, loud},
+		"in the last frame":   {func(w *worn) int64 { return w.end - 30 }, loud},
+		"behind the end":      {func(w *worn) int64 { return w.end + 9000 }, silent},
+		"in the header":       {func(*worn) int64 { return 3 }, loud},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorn(t)
+			bad := row.at(w) &^ (sector - 1)
+			hit := func(from, to int64) bool { return from < bad+sector && bad < to }
+			w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				if op.Kind == crashdisk.Read && op.Name == w.newer && hit(op.Offset, op.Offset+op.Length) {
+					return crashdisk.Fault{Err: syscall.EIO}
+				}
+				return crashdisk.Fault{}
+			})
+			var lost []string
+			for label, f := range w.frames {
+				if label[0] == 'b' && hit(f.offset, f.end()) {
+					lost = append(lost, label)
+				}
+			}
+			w.survives(t, lost, row.says == loud)
+		})
+	}
+}
+
+// TestAPassingReadErrorLosesNothing fails each read once.
+func TestAPassingReadErrorLosesNothing(t *testing.T) {
+	failed := 0
+	for n := int64(1); ; n++ {
+		w := newWorn(t)
+		reads := int64(0)
+		w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if op.Kind == crashdisk.Read {
+				if reads++; reads == n {
+					failed++
+					return crashdisk.Fault{Err: syscall.EIO}
+				}
+			}
+			return crashdisk.Fault{}
+		})
+		j, r := open(t, wornOptions(w.d))
+		w.d.SetHook(nil)
+		if len(r.Damage) > 0 || r.Chunks != 20 {
+			t.Fatalf("read %d: %+v", n, r)
+		}
+		closed(t, j)
+		if reads < n {
+			break
+		}
+	}
+	if failed < 4 {
+		t.Errorf("only %d reads failed", failed)
+	}
+}
+
+func TestADamagedChunkIsFoundWhenItIsRead(t *testing.T) {
+	w := newWorn(t)
+	j, _ := open(t, wornOptions(w.d))
+	var seq uint64
+	for _, c := range j.Chunks() {
+		if strings.HasPrefix(data(t, j, c.Seq), "a5") {
+			seq = c.Seq
+		}
+	}
+	w.flip(t, w.older, w.frames["a5"].offset+100)
+	before := w.d.Content(w.older)
+	var damage *DamageError
+	if _, err := j.Read(seq, nil); !errors.As(err, &damage) || damage.Offset != w.frames["a5"].offset || errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("error %v", err)
+	}
+	if err := j.GiveUp(seq); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Read(seq, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("given up, it is read with %v", err)
+	}
+	if err := j.GiveUp(seq); err != nil {
+		t.Errorf("given up once more: %v", err)
+	}
+	aside := w.d.Content(strings.Replace(w.older, Dir, damagedDir, 1))
+	if !bytes.Equal(aside, before) {
+		t.Error("its segment wasn't set aside")
+	}
+	j, _ = restart(t, j, w.d, crashdisk.None)
+	if _, ok := j.Chunk(seq); ok {
+		t.Error("it is back after a crash")
+	}
+	if accept(t, j, file("a5", wornBody("a5")), wornBody("a5")) == 0 {
+		t.Error("it is taken for known")
+	}
+}
+
+// TestSetAside fails what keeping a copy needs: what is there of it in the end
+// is whole.
+func TestSetAside(t *testing.T) {
+	for n := range 10 {
+		w := newWorn(t)
+		j, _ := open(t, wornOptions(w.d))
+		seq := j.Chunks()[2].Seq
+		w.flip(t, w.older, w.frames["a2"].offset+100)
+		ops := 0
+		w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if strings.HasPrefix(op.Name, damagedDir) {
+				if ops++; ops == n {
+					return crashdisk.Fault{Err: syscall.ENOSPC, Half: true}
+				}
+			}
+			return crashdisk.Fault{}
+		})
+		if err := j.GiveUp(seq); err != nil {
+			if _, ok := j.Chunk(seq); !ok {
+				t.Fatal("given up without a copy")
+			}
+			if err := j.GiveUp(seq); err != nil {
+				t.Fatal(err)
+			}
+		}
+		crashed := w.d.Crash(crashdisk.None, 0)
+		if got := crashed.Content(strings.Replace(w.older, Dir, damagedDir, 1)); !bytes.Equal(got, w.d.Content(w.older)) {
+			t.Errorf("operation %d: the copy has %d bytes", n, len(got))
+		}
+		closed(t, j)
+	}
+}
