@@ -213,6 +213,7 @@ func (p *parsing) checkFormat() {
 		return
 	}
 	p.checkColumns()
+	p.checkSchema()
 	p.unused()
 }
 
@@ -234,6 +235,10 @@ func (p *parsing) unused() {
 		KeySequenceFileType:  isFormat(FormatSequenceFile)(&p.settings),
 		KeySequenceFileValue: isFormat(FormatSequenceFile)(&p.settings),
 		KeySequenceFileClass: isFormat(FormatSequenceFile)(&p.settings),
+		KeySchema:            usesSchema(&p.settings),
+		KeySchemaStrict:      usesSchema(&p.settings),
+		KeySchemaFreeForm:    isFormat(FormatParquet)(&p.settings),
+		KeyJSONDateFormat:    !usesSchema(&p.settings),
 	}
 	for _, o := range Options(p.env) {
 		if isUsed, ofFormat := used[o.Key]; !ofFormat || isUsed || !p.has(o.Key) || p.failed[o.Key] {

@@ -60,6 +60,9 @@ func (p *parsing) checkCompression() {
 		p.wrong(KeyCompression, "%s %s takes one of %s", KeyFormat, s.Format, strings.Join(own, ", "))
 		return
 	}
+	if usesSchema(s) {
+		return
+	}
 	if err := compress.Check(s.Compression, s.CompressionLevel); err != nil {
 		p.wrong(KeyCompressionLevel, "%w", err)
 	}

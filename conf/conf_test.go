@@ -42,7 +42,7 @@ func TestDefaults(t *testing.T) {
 	want := Settings{
 		Target: fs.Location{Scheme: "hdfs", Authority: "prod", Path: "/logs"},
 		Format: "json", Compression: "none", JSONDateKey: "date", JSONDateFormat: json.ISO8601,
-		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text",
+		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text", SchemaFreeForm: "json",
 		Assigner: AssignerDatetime, BucketFormat: "yyyy-MM-dd--HH", BucketZone: time.Local, BucketTime: "record",
 		RollingPolicy: RollingDefault, RollSize: 128e6, RollInterval: 15 * time.Minute, RollInactivity: 5 * time.Minute,
 		BucketCheckInterval: time.Minute, MaxOpenBuckets: 256,
@@ -72,7 +72,8 @@ func TestEveryKeyIsTaken(t *testing.T) {
 		Target: fs.Location{Scheme: "hdfs", Authority: "nn:8020", Path: "/logs"}, DefaultScheme: "hdfs://nn:8020",
 		Format: "text", Compression: "gzip", CompressionLevel: 9, JSONDateKey: "@timestamp", JSONDateFormat: json.EpochMillis, JSONTagKey: "tag",
 		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text",
-		Assigner: AssignerPartition, BucketFormat: "yyyy-MM-dd--HH", BucketTime: "$time", PartitionBy: "dt=%Y, ns=$ns",
+		SchemaFreeForm: "json",
+		Assigner:       AssignerPartition, BucketFormat: "yyyy-MM-dd--HH", BucketTime: "$time", PartitionBy: "dt=%Y, ns=$ns",
 		RollingPolicy: RollingDefault, RollSize: 64 << 20, RollInterval: 90 * time.Minute,
 		BucketCheckInterval: 500 * time.Millisecond, MaxOpenBuckets: 7,
 		PartPrefix: "p", PartSuffix: &suffix, WriterID: "edge-7_a.b", FileMode: 0o640, DirMode: 0o750,

@@ -4,11 +4,13 @@ import (
 	"fmt"
 
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/avro"
 	"github.com/out-hdfs/out_hdfs/codec/columns"
 	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/csv"
 	"github.com/out-hdfs/out_hdfs/codec/json"
 	"github.com/out-hdfs/out_hdfs/codec/ltsv"
+	"github.com/out-hdfs/out_hdfs/codec/parquet"
 	"github.com/out-hdfs/out_hdfs/codec/sequencefile"
 	"github.com/out-hdfs/out_hdfs/codec/text"
 )
@@ -40,6 +42,8 @@ func formats() []builtIn {
 		{FormatSequenceFile, sequencefile.Compressions(), func(s *Settings) (codec.Format, error) {
 			return s.sequenceFile()
 		}},
+		{FormatParquet, parquet.Compressions(), func(s *Settings) (codec.Format, error) { return s.parquet() }},
+		{FormatAvro, avro.Compressions(), func(s *Settings) (codec.Format, error) { return s.avro() }},
 	}
 }
 

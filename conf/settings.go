@@ -30,6 +30,10 @@ type Settings struct {
 	SequenceFileValue string // FormatJSON or FormatText
 	SequenceFileClass string
 
+	Schema         string // path of an .avsc; "" learns the schema
+	SchemaStrict   bool
+	SchemaFreeForm string // FreeFormJSON or FreeFormVariant
+
 	Assigner     string // AssignerDatetime, AssignerBasePath or AssignerPartition
 	BucketFormat string
 	BucketZone   *time.Location // time.Local is the host's
@@ -72,6 +76,8 @@ const (
 	FormatCSV          = "csv"
 	FormatLTSV         = "ltsv"
 	FormatSequenceFile = "sequencefile"
+	FormatParquet      = "parquet"
+	FormatAvro         = "avro"
 )
 
 // The values of the formats' own settings.

@@ -27,6 +27,9 @@ const (
 	KeySequenceFileType    = "sequencefile_type"
 	KeySequenceFileValue   = "sequencefile_value"
 	KeySequenceFileClass   = "sequencefile_class"
+	KeySchema              = "schema"
+	KeySchemaStrict        = "schema_strict"
+	KeySchemaFreeForm      = "schema_free_form"
 	KeyAssigner            = "assigner"
 	KeyBucketFormat        = "bucket_format"
 	KeyBucketTimezone      = "bucket_timezone"
@@ -97,6 +100,10 @@ func targetOptions() []Option {
 }
 
 func formatOptions(env Environment) []Option {
+	return append(rowOptions(env), inGroup("Format", schemaOptions()...)...)
+}
+
+func rowOptions(env Environment) []Option {
 	return inGroup("Format",
 		Option{Key: KeyFormat, Default: "json",
 			Help: "How records are written."}.choice(func(s *Settings) *string { return &s.Format }, env.Formats...),
