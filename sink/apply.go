@@ -28,13 +28,14 @@ type applier struct {
 	held int64
 }
 
-func (a *applier) start(s *Sink) {
+func (a *applier) init(s *Sink) {
 	a.s = s
 	a.asks = make(chan func())
 	a.relief = make(chan struct{}, 1)
 	a.parts = map[string]*part{}
-	s.goRun(&s.local, "applier", a.run)
 }
+
+func (a *applier) start() { a.s.goRun(&a.s.local, "applier", a.run) }
 
 func (a *applier) run(ctx context.Context) {
 	tick := time.NewTicker(max(a.s.cfg.BucketCheckInterval, time.Millisecond))

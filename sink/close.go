@@ -46,7 +46,11 @@ func (s *Sink) drain(ctx context.Context) bool {
 // directory or the target begins any more, and the lock is released. A second
 // Close waits for the first and answers the same.
 func (s *Sink) Close() error {
-	s.closeOnce.Do(func() { s.closeErr = s.close() })
+	if !s.closing.Swap(true) {
+		s.closeErr = s.close()
+		close(s.ended)
+	}
+	<-s.ended
 	return s.closeErr
 }
 
@@ -55,7 +59,6 @@ func (s *Sink) Close() error {
 const hungCall = time.Second
 
 func (s *Sink) close() error {
-	s.closing.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ExitTimeout)
 	defer cancel()
 	s.upload.hurry()

@@ -3,6 +3,11 @@ package sink_test
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -18,95 +23,244 @@ import (
 // commit parts, to begin new segments and to copy frames forward.
 const crashChunks = 24
 
+// seenChunks is how many chunks were delivered before a crash run and are
+// remembered in a frame of their own, since their files are gone.
+const seenChunks = 4096
+
+func seenChunk(i int) (c testChunk) {
+	c.add(fmt.Sprintf("c-seen-%d", i), "b0")
+	c.file = fileOf(1_000_000 + i)
+	return c
+}
+
+// before is a state directory in which a batch of seen chunks lies, and the
+// next part's number there.
+type before struct {
+	disk *crashdisk.Disk
+	next int
+}
+
+// begin makes the state that crash runs begin with.
+func begin(t *testing.T) (b before) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.Policy = bySize{1 << 20}; c.StateLimit = 1 << 30; c.SegmentSize = 1 << 20 }
+		s := w.open()
+		for i := range seenChunks {
+			w.must(s, seenChunk(i))
+			w.acked(seenChunk(i))
+		}
+		time.Sleep(2 * time.Minute)
+		w.close(s)
+		w.mustBeRight()
+		w.cfg = nil
+		w.close(w.open()) // copies the batch into a segment of its own
+		for _, p := range w.finished() {
+			b.next = max(b.next, numberOf(p)+1)
+		}
+		b.disk = w.disk
+	})
+	return b
+}
+
+// numberOf is a finished part's number.
+func numberOf(p string) int {
+	name := strings.TrimSuffix(path.Base(p), path.Ext(p))
+	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
 // life counts the operations of one process on disk and target, and ends it.
 type life struct {
-	ops    atomic.Int64
-	limit  int64 // operations that still take effect; 0 is no limit
-	target atomic.Int64
-	stops  atomic.Bool
+	ops   atomic.Int64
+	limit int64 // operations that still take effect; 0 is no limit
+	ended atomic.Bool
+	late  bool // an operation of the target's on which it ends takes effect later
+	// underWay is true if there was such an operation.
+	underWay atomic.Bool
 }
 
-func (l *life) dead() bool {
-	n := l.ops.Add(1)
-	if l.limit > 0 && n > l.limit {
-		l.stops.Store(true)
+// dead reports whether an operation doesn't take effect any more, and whether
+// it is the one on which the process ends.
+func (l *life) dead() (dead, last bool) {
+	if n := l.ops.Add(1); l.limit > 0 && n > l.limit {
+		last = !l.ended.Swap(true)
 	}
-	return l.stops.Load()
+	return l.ended.Load(), last
 }
 
-// run delivers the chunks in one process that dies after the n-th operation,
-// and reports how many operations there were and whether it died.
-func (w *world) run(n int64) (ops int64, died bool) {
-	l := &life{limit: n}
-	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
-		if l.dead() {
+func (l *life) Decide(c faultfs.Call) faultfs.Action {
+	switch dead, last := l.dead(); {
+	case last && l.late && (c.Op == faultfs.Rename || c.Op == faultfs.Remove):
+		l.underWay.Store(true)
+		return faultfs.Late(faultfs.ErrStopped)
+	case dead:
+		return faultfs.FailBefore(0, faultfs.ErrStopped)
+	}
+	return faultfs.Pass()
+}
+
+func (l *life) Fired() int     { return 0 }
+func (l *life) String() string { return "the process's end" }
+
+// rough is what goes wrong on the target in each crash run.
+func rough() []faultfs.Injector {
+	pass := faultfs.Pass()
+	return []faultfs.Injector{
+		faultfs.Script(faultfs.On(faultfs.PutClose), pass, faultfs.FailAfter(nil)),
+		faultfs.Script(faultfs.On(faultfs.PutWrite), pass, pass, pass, faultfs.Half(10, 0, nil)),
+		faultfs.Script(faultfs.On(faultfs.Rename), faultfs.FailAfter(nil), pass, pass, faultfs.FailBefore(0, nil)),
+		faultfs.Script(faultfs.On(faultfs.Remove), faultfs.FailAfter(nil)),
+		faultfs.Script(faultfs.On(faultfs.SettleEnd), pass, faultfs.FailBefore(0, nil)),
+	}
+}
+
+// happened counts what a crash run had in it.
+type happened struct {
+	mu sync.Mutex
+	m  map[string]int
+}
+
+func (h *happened) add(what string, n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.m == nil {
+		h.m = map[string]int{}
+	}
+	h.m[what] += n
+}
+
+func isSegment(name string) bool { return path.Dir(name) == "journal" && len(path.Base(name)) == 16 }
+
+// newCrashWorld is a world in the state before, with other writers' files on
+// some of the names to come.
+func newCrashWorld(t *testing.T, b before) *world {
+	w := newWorld(t)
+	w.disk = b.disk.Crash(crashdisk.All, 0)
+	w.cfg = func(c *sink.Config) { c.MaxOpenBuckets = 8; c.ExitTimeout = 2 * time.Minute; c.StateLimit = 2 << 20 }
+	for i := range 3 {
+		for _, n := range []int{2, 5, 6} {
+			p := fmt.Sprintf("/logs/b%d/part-w-%d.json", i, b.next+n)
+			if err := w.store.Write(p, []byte("stranger\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return w
+}
+
+// run delivers the chunks in one process that dies after so many operations,
+// and counts what happened in it.
+func (w *world) run(l *life, h *happened) (died bool) {
+	w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		if dead, _ := l.dead(); dead {
 			return crashdisk.Fault{Err: faultfs.ErrStopped}
+		}
+		if op.Kind == crashdisk.Rename && !isSegment(op.Name) {
+			h.add("segments", 1)
 		}
 		return crashdisk.Fault{}
 	})
-	w.inject = faultfs.StopWhen(l.dead)
+	faults := rough()
+	w.inject = faultfs.First(append([]faultfs.Injector{l}, faults...)...)
 	s, err := sink.Open(w.config())
 	if err != nil {
 		if !errors.Is(err, faultfs.ErrStopped) {
 			w.t.Fatal(err)
 		}
-		return l.ops.Load(), true
+		return true
 	}
+	segments := slices.DeleteFunc(w.disk.Names(), func(n string) bool { return !isSegment(n) })
 	for i := range crashChunks {
 		if !w.deliver(s, i, 1) {
 			break
 		}
 		if i%5 != 4 { // the answer of every fifth is lost: its file stays
-			w.acked(i)
+			w.acked(chunkOf(i))
+		}
+		if c := seenChunk(i); i%6 == 0 { // and one comes once more, days later
+			_ = s.Flush("tag", c.data, c.file, sink.FlushOptions{})
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	gone := len(segments) > 0 && !slices.Contains(w.disk.Names(), segments[len(segments)-1])
+	if gone && w.status(s).UnfinishedChunks > 0 { // the first chunk is unfinished, and lies elsewhere by now
+		h.add("copies forward", 1)
+	}
 	_ = s.Close()
-	return l.ops.Load(), l.stops.Load()
+	for _, f := range faults {
+		h.add("fired: "+f.String(), f.Fired())
+	}
+	h.add("parts finished", w.log.count("a part is finished"))
+	h.add("parts rolled", w.log.count("a part is pending"))
+	h.add("names taken", w.log.count("a final name is taken"))
+	h.add("chunks that came again", w.log.count("came again"))
+	h.add("attempts abandoned", w.count(faultfs.Remove))
+	h.add("dead letters", len(w.deadLetters()))
+	return l.ended.Load()
 }
 
 // revive starts again on what the crash left, with every chunk delivered again
-// that Fluent Bit still has, and lets the sink finish.
+// that Fluent Bit still has, and lets the sink finish. What the dead process
+// had asked of the target lands meanwhile.
 func (w *world) revive(keep crashdisk.Keep, seed uint64) []string {
 	w.disk = w.disk.Crash(keep, seed)
 	w.inject = nil
+	landed := make(chan struct{})
+	go func() {
+		time.Sleep(time.Duration(seed%7) * 300 * time.Millisecond)
+		w.land()
+		close(landed)
+	}()
 	s := w.open()
 	for i := range crashChunks {
 		c := chunkOf(i)
-		w.mu.Lock()
-		has := w.files[c.file.Path()] || w.owed[c.ids[0]] == 0
-		w.mu.Unlock()
-		if has && !w.deliver(s, i, 5) {
+		if (w.hasFile(c) || w.owed[c.ids[0]] == 0) && !w.deliver(s, i, 5) {
 			w.t.Fatalf("chunk %d is refused after the restart", i)
 		}
 	}
+	<-landed
 	time.Sleep(3 * time.Minute) // late temps are confirmed gone
-	if err := s.Close(); err != nil {
-		w.t.Error(err)
-	}
+	w.close(s)
 	return w.check()
 }
 
 // TestStoppedAfterEveryOperation is the promise in one test: whatever the
 // operation after which the process dies, and whatever of the unsynced data
-// survives, each record is published once.
+// survives, each record is published once. In every run attempts fail, answers
+// are lost and names are taken.
 func TestStoppedAfterEveryOperation(t *testing.T) {
-	var total int64
-	synctest.Test(t, func(t *testing.T) { total, _ = newWorld(t).run(0) })
-	t.Logf("a whole run has %d operations", total)
+	b := begin(t)
+	var whole life
+	var h happened
+	synctest.Test(t, func(t *testing.T) {
+		w := newCrashWorld(t, b)
+		w.run(&whole, &h)
+		w.mustBeRight()
+	})
+	total := whole.ops.Load()
+	t.Logf("a whole run has %d operations: %v", total, h.m)
 	step := int64(1)
 	if testing.Short() {
 		step = 7
 	}
-	died := int64(0)
+	died, late := int64(0), 0
 	for n := int64(1); n <= total; n += step {
 		keep := crashdisk.Keep(n % 3)
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			if _, dead := w.run(n); dead {
+			w := newCrashWorld(t, b)
+			l := &life{limit: n, late: n%2 == 0}
+			if w.run(l, &h) {
 				died++
 			}
-			w.cfg = restartConfigs[n%int64(len(restartConfigs))]
+			if l.underWay.Load() {
+				late++
+			}
+			usual, again := w.cfg, restartConfigs[n%int64(len(restartConfigs))]
+			w.cfg = func(c *sink.Config) { usual(c); again(c) }
 			for _, fault := range w.revive(keep, uint64(n)) {
 				t.Errorf("stopped after operation %d, unsynced %v: %s", n, keep, fault)
 			}
@@ -118,11 +272,26 @@ func TestStoppedAfterEveryOperation(t *testing.T) {
 	if died < total/step*8/10 {
 		t.Errorf("only %d of %d runs were stopped", died, total/step)
 	}
+	t.Logf("%d runs were stopped, %d of them with an operation of the target's under way: %v", died, late, h.m)
+	if late == 0 {
+		t.Error("no run was stopped with an operation under way")
+	}
+	for _, what := range []string{"parts rolled", "parts finished", "dead letters", "segments", "copies forward",
+		"chunks that came again", "attempts abandoned", "names taken"} {
+		if h.m[what] == 0 {
+			t.Errorf("no %s in any run", what)
+		}
+	}
+	for _, f := range rough() {
+		if h.m["fired: "+f.String()] == 0 {
+			t.Errorf("%v never fired", f)
+		}
+	}
 }
 
 // restartConfigs are the configurations with which the sink starts again.
 var restartConfigs = []func(*sink.Config){
-	nil,
+	func(*sink.Config) {},
 	func(c *sink.Config) { c.Format = streaming{c.Format}; c.PartSuffix = ".jsonl" },
 	func(c *sink.Config) { c.Base = "/elsewhere"; c.WriterID = "other" },
 	func(c *sink.Config) { c.Policy = bySize{1}; c.MaxOpenBuckets = 1; c.MemoryLimit = 0 },
@@ -131,30 +300,9 @@ var restartConfigs = []func(*sink.Config){
 // fails runs one process in which the n-th operation fails in one of the ways,
 // and reports whether it did.
 func (w *world) fails(n int64, way string) (fired bool) {
-	var ops atomic.Int64
-	var hit atomic.Bool
-	mine := func() bool {
-		if ops.Add(1) != n {
-			return false
-		}
-		hit.Store(true)
-		return true
-	}
-	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
-		if !mine() {
-			return crashdisk.Fault{}
-		}
-		switch way {
-		case "before":
-			return crashdisk.Fault{Err: syscall.EIO}
-		case "no space":
-			return crashdisk.Fault{Err: syscall.ENOSPC}
-		case "half":
-			return crashdisk.Fault{Err: syscall.EIO, Half: true}
-		}
-		return crashdisk.Fault{Err: syscall.EIO, After: true}
-	})
-	w.inject = onNth{mine, way}
+	one := &onNth{n: n, way: way}
+	w.disk.SetHook(one.disk)
+	w.inject = one
 	s, err := sink.Open(w.config())
 	for try := 0; err != nil && try < 3; try++ { // Fluent Bit is started again
 		s, err = sink.Open(w.config())
@@ -166,48 +314,84 @@ func (w *world) fails(n int64, way string) (fired bool) {
 		if !w.deliver(s, i, 5) {
 			w.t.Errorf("chunk %d is refused for good", i)
 		}
-		w.acked(i)
+		w.acked(chunkOf(i))
 		time.Sleep(100 * time.Millisecond)
 	}
+	time.Sleep(10 * time.Second)
+	w.land()
 	time.Sleep(3 * time.Minute)
-	if err := s.Close(); err != nil {
-		w.t.Error(err)
-	}
-	return hit.Load()
+	w.close(s)
+	return one.Fired() > 0
 }
 
-// onNth lets the operation fail that mine picks.
+// onNth lets the n-th operation of disk and target together fail.
 type onNth struct {
-	mine func() bool
-	way  string
+	n     int64
+	way   string
+	ops   atomic.Int64
+	fired atomic.Bool
 }
 
-func (o onNth) Decide(faultfs.Call) faultfs.Action {
+func (o *onNth) mine() bool {
+	mine := o.ops.Add(1) == o.n
+	if mine {
+		o.fired.Store(true)
+	}
+	return mine
+}
+
+func (o *onNth) disk(crashdisk.Op) crashdisk.Fault {
+	if !o.mine() {
+		return crashdisk.Fault{}
+	}
+	switch o.way {
+	case "before", "late", "path", "target":
+		return crashdisk.Fault{Err: syscall.EIO}
+	case "no space":
+		return crashdisk.Fault{Err: syscall.ENOSPC}
+	case "half":
+		return crashdisk.Fault{Err: syscall.EIO, Half: true}
+	}
+	return crashdisk.Fault{Err: syscall.EIO, After: true}
+}
+
+func (o *onNth) Decide(faultfs.Call) faultfs.Action {
 	if !o.mine() {
 		return faultfs.Pass()
 	}
-	switch o.way {
-	case "before":
-		return faultfs.FailBefore(0, nil)
-	case "half":
-		return faultfs.Half(10, 0, nil)
-	case "late":
-		return faultfs.Late(nil)
-	}
-	return faultfs.FailAfter(nil)
+	return actions[o.way]
 }
 
-func (o onNth) Fired() int     { return 0 }
-func (o onNth) String() string { return o.way }
+func (o *onNth) Fired() int {
+	if o.fired.Load() {
+		return 1
+	}
+	return 0
+}
+
+func (o *onNth) String() string { return fmt.Sprintf("operation %d: %s", o.n, o.way) }
+
+// actions are what a target does, by name. A target of class Path or Target
+// changed nothing; one that is Unclear may have.
+var actions = map[string]faultfs.Action{
+	"before":   faultfs.FailBefore(0, nil),
+	"after":    faultfs.FailAfter(nil),
+	"half":     faultfs.Half(10, 0, nil),
+	"late":     faultfs.Late(nil),
+	"path":     faultfs.FailBefore(3, nil),
+	"target":   faultfs.FailBefore(4, nil),
+	"no space": faultfs.FailAfter(nil),
+}
 
 // TestEveryOperationFailsOnce lets each operation fail once: without effect,
-// half done, and with its answer lost.
+// half done, with its answer lost, and with its effect to come later. Two ways
+// that differ on the target only take turns.
 func TestEveryOperationFailsOnce(t *testing.T) {
-	step := int64(1)
+	step := int64(2)
 	if testing.Short() {
-		step = 7
+		step = 14
 	}
-	for i, way := range []string{"before", "after", "half", "no space"} {
+	for i, way := range []string{"before", "after", "half", "no space", "late", "path", "target"} {
 		t.Run(way, func(t *testing.T) {
 			fired := 0
 			for n := int64(1 + i%2); ; n += step {
@@ -227,10 +411,10 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 				}
 				fired++
 			}
-			if fired < 50 {
+			if int64(fired) < 300/step {
 				t.Errorf("only %d faults fired", fired)
 			}
-			t.Log(fmt.Sprint(fired, " faults fired"))
+			t.Logf("%d faults fired", fired)
 		})
 	}
 }

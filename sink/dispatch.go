@@ -26,13 +26,17 @@ type dispatcher struct {
 	group []item
 	// announced is true while the last decoding frame named chunks.
 	announced bool
+	// alone is true while a chunk is out that is to be decoded alone.
+	alone bool
+}
+
+func (d *dispatcher) init(s *Sink) {
+	d.jobs = make(chan *job)
+	d.ordered = make(chan *job, max(1, s.cfg.Workers)+1)
 }
 
 func (d *dispatcher) start(s *Sink) {
-	workers := max(1, s.cfg.Workers)
-	d.jobs = make(chan *job)
-	d.ordered = make(chan *job, workers+1)
-	for range workers {
+	for range max(1, s.cfg.Workers) {
 		s.goRun(&s.local, "worker", func(ctx context.Context) { newWorker(s).run(ctx) })
 	}
 	s.goRun(&s.local, "dispatcher", func(ctx context.Context) { d.run(ctx, s) })
@@ -52,6 +56,7 @@ func (d *dispatcher) run(ctx context.Context, s *Sink) {
 		for len(d.group) > 0 {
 			j := &job{item: d.group[0], done: make(chan struct{})}
 			d.group = d.group[1:]
+			d.alone = j.alone
 			// The applier first: it waits for done, so the order is the chunks'.
 			if !send(ctx, d.ordered, j) || !send(ctx, d.jobs, j) {
 				return
@@ -72,6 +77,15 @@ func send(ctx context.Context, c chan<- *job, j *job) bool {
 // next takes the next group, and tells the journal when there is none for a
 // while and nothing is in hand.
 func (d *dispatcher) next(ctx context.Context, s *Sink) []item {
+	if d.alone {
+		// Nothing is taken beside it, and the journal hears at once that it is
+		// done: a death that comes a little later isn't its fault.
+		if !s.queue.waitFor(ctx, func() bool { return len(s.queue.inHand()) == 0 }) {
+			return nil
+		}
+		d.settle(s)
+		d.alone = false
+	}
 	if !d.announced {
 		return s.queue.take(ctx, groupSize)
 	}

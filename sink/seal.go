@@ -29,8 +29,9 @@ type sealer struct {
 	rolled map[uint64]PartStatus // those that wait and those under way
 }
 
+func (l *sealer) init() { l.rolled = map[uint64]PartStatus{} }
+
 func (l *sealer) start(s *Sink) {
-	l.rolled = map[uint64]PartStatus{}
 	for range sealers {
 		s.goRun(&s.local, "sealer", func(ctx context.Context) { l.run(ctx, s) })
 	}
@@ -43,9 +44,10 @@ func (l *sealer) push(ctx context.Context, s *Sink, p *part) {
 		defer l.lock.Unlock()
 		return len(l.rolled) < maxRolled
 	})
+	status := p.status(s, "rolling")
 	l.lock.Lock()
 	l.parts = append(l.parts, p)
-	l.rolled[p.number] = p.status(s, "rolling")
+	l.rolled[p.number] = status
 	l.lock.Unlock()
 	l.change()
 }

@@ -48,11 +48,11 @@ type Sink struct {
 
 	resolving sync.Mutex // one Resolve at a time, so that each sees the one before
 
-	closing   atomic.Bool
-	closeOnce sync.Once
-	closeErr  error
-	stop      context.CancelFunc // ends every goroutine
-	ctx       context.Context    // of the goroutines; passed to them, kept for Close
+	closing  atomic.Bool
+	ended    chan struct{}      // closed when Close is through
+	closeErr error              // valid then
+	stop     context.CancelFunc // ends every goroutine
+	ctx      context.Context    // of the goroutines; passed to them, kept for Close
 
 	// local are the goroutines that wait for the local disk only, remote those
 	// that may wait for a target.
@@ -70,10 +70,13 @@ func Open(cfg Config) (*Sink, error) {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
-	s := &Sink{cfg: cfg, log: cfg.Log, journal: j}
+	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{})}
 	s.disk = &gatedDisk{cfg.Disk, &s.gate}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.upload.init(s)
+	s.seal.init()
+	s.apply.init(s)
+	s.dispatch.init(s)
 	if err := s.recover(); err != nil {
 		s.stop()
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())
@@ -83,10 +86,10 @@ func Open(cfg Config) (*Sink, error) {
 }
 
 func (s *Sink) start() {
-	s.dispatch.start(s)
-	s.apply.start(s)
-	s.seal.start(s)
 	s.upload.start()
+	s.seal.start(s)
+	s.apply.start()
+	s.dispatch.start(s)
 	s.goRun(&s.local, "origins", s.watchOrigins)
 	s.goRun(&s.remote, "leftovers", s.watchLeftovers)
 }

@@ -1,9 +1,6 @@
 package sink_test
 
 import (
-	"context"
-	"log/slog"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,23 +12,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func verbose() *slog.Logger {
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
 func TestEveryRecordIsPublishedOnce(t *testing.T) {
 	for name, cfg := range map[string]func(*sink.Config){
 		"blocks":           nil,
 		"streaming format": func(c *sink.Config) { c.Format = streaming{c.Format} },
 		"no memory":        func(c *sink.Config) { c.MemoryLimit = 0 },
 		"one bucket open":  func(c *sink.Config) { c.MaxOpenBuckets = 1 },
+		"one worker":       func(c *sink.Config) { c.Workers = 1; c.Uploads = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				if testing.Verbose() {
-					w.log = verbose()
-				}
 				w.cfg = cfg
 				s := w.open()
 				for i := range 40 {
@@ -42,14 +33,13 @@ func TestEveryRecordIsPublishedOnce(t *testing.T) {
 						w.deliver(s, i-1, 1)
 					}
 				}
-				if err := s.Close(); err != nil {
-					t.Error(err)
+				for i, kind := range chunkKinds {
+					w.must(s, kind.make(100+i))
 				}
-				for _, f := range w.check() {
-					t.Error(f)
-				}
-				if len(w.store.Finished()) < 10 {
-					t.Errorf("%d finished files", len(w.store.Finished()))
+				w.close(s)
+				w.mustBeRight()
+				if n := len(w.finished()); n < 10 {
+					t.Errorf("%d finished files", n)
 				}
 			})
 		})
@@ -61,20 +51,20 @@ func TestTimersRollWithoutTraffic(t *testing.T) {
 		w := newWorld(t)
 		w.cfg = func(c *sink.Config) { c.Policy = bySize{1 << 30} }
 		s := w.open()
-		defer s.Close()
 		w.deliver(s, 1, 1)
 		synctest.Wait()
-		if n := len(w.store.Finished()); n != 0 {
+		if n := len(w.finished()); n != 0 {
 			t.Fatalf("%d files before the time", n)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if n := len(w.store.Finished()); n != 3 {
+		if n := len(w.finished()); n != 3 {
 			t.Fatalf("%d files after the time", n)
 		}
-		st := s.Status(context.Background())
-		if st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
+		if st := s.Status(t.Context()); st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
 			t.Errorf("%+v", st)
 		}
+		w.close(s)
+		w.mustBeRight()
 	})
 }

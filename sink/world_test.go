@@ -2,8 +2,6 @@ package sink_test
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,11 +16,9 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/deadletter"
 	"github.com/out-hdfs/out_hdfs/codec/event"
-	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	codecjson "github.com/out-hdfs/out_hdfs/codec/json"
 	"github.com/out-hdfs/out_hdfs/rolling"
 	"github.com/out-hdfs/out_hdfs/sink"
-	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
@@ -30,9 +26,10 @@ import (
 )
 
 // byKey puts an event into the bucket that its field "b" names.
-type byKey struct{ key *event.Accessor }
-
-func newByKey() assigner.Assigner { return &byKey{event.NewKey("b")} }
+type byKey struct {
+	key *event.Accessor
+	see func(bucket string) // called for each event, nil for nothing
+}
 
 var errNoBucket = errors.New("the record has no field b")
 
@@ -42,6 +39,9 @@ func (a *byKey) Bucket(e *event.Event, _ *assigner.Context) (string, error) {
 		return "", errNoBucket
 	}
 	text, _ := event.Text(raw)
+	if a.see != nil {
+		a.see(string(text))
+	}
 	if string(text) == "panic" {
 		panic("the assigner can't stand this record")
 	}
@@ -60,7 +60,7 @@ func (letters) Append(dst []byte, b *event.Batch, e *event.Event, reason string)
 // streaming hides that a format can encode blocks, as a bulk format can't.
 type streaming struct{ codec.Format }
 
-// bySize is a policy that rolls a part at a number of bytes.
+// bySize is a policy that rolls a part at a number of bytes, or after a minute.
 type bySize struct{ size int64 }
 
 func (p bySize) RollOnEvent(i rolling.PartInfo) bool    { return i.Size >= p.size }
@@ -69,39 +69,64 @@ func (p bySize) RollOnTimer(i rolling.PartInfo, now time.Time) bool {
 	return now.Sub(i.FirstWrite) >= time.Minute
 }
 
-// world is the agent's disk, the target, and what Fluent Bit knows.
+// world is the agent's disk, the target with its consumers, and what Fluent Bit
+// knows.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	disk   *crashdisk.Disk
 	store  *memfs.Store
-	inject faultfs.Injector // nil for none
-	log    *slog.Logger
+	inject faultfs.Injector   // nil for none
 	cfg    func(*sink.Config) // changes to the usual configuration
+	log    logbook
+	see    func(bucket string) // what the assigner is asked about
 
-	mu    sync.Mutex
-	files map[string]bool // chunk files that exist
-	owed  map[string]int  // records that must be in finished files, and how often
+	mu      sync.Mutex
+	targets []*faultfs.FS   // opened so far
+	files   map[string]bool // chunk files that exist
+	owed    map[string]int  // how often a record must be published
+	public  []publication
+	temps   map[string]bool // uploaded temps
+	// consume does something to a file that was just published, before whoever
+	// published it hears of that. It reports whether the file isn't there any more.
+	consume func(path string) (gone bool)
+	// meddle is told of each operation on a temp, after it.
+	meddle func(op, temp string)
 }
 
-func newWorld(t *testing.T) *world {
+// publication is a file at the moment it got its final name.
+type publication struct {
+	path    string
+	id      fs.FileID
+	content string
+	gone    bool // a consumer took it away
+}
+
+func newWorld(t testing.TB) *world { return newWorldOn(t, memfs.Options{}) }
+
+func newWorldOn(t testing.TB, o memfs.Options) *world {
 	return &world{
-		t: t, disk: crashdisk.New(), store: memfs.New(memfs.Options{}), log: slog.New(slog.DiscardHandler),
-		files: map[string]bool{}, owed: map[string]int{},
+		t: t, disk: crashdisk.New(), store: memfs.New(o),
+		files: map[string]bool{}, owed: map[string]int{}, temps: map[string]bool{},
 	}
 }
 
 func (w *world) config() sink.Config {
 	inject := w.inject
+	if inject == nil {
+		inject = faultfs.None()
+	}
 	c := sink.Config{
-		Disk: w.disk, StateDir: "/state", Log: w.log, Owner: "test", WriterID: "w",
+		Disk: w.disk, StateDir: "/state", Log: slog.New(&w.log), Owner: "test", WriterID: "w",
 		Target: "mem://", Base: "/logs",
 		OpenTarget: func(context.Context, string) (fs.FileSystem, error) {
-			if inject != nil {
-				return faultfs.New(w.store.Client(), inject), nil
-			}
-			return w.store.Client(), nil
+			f := faultfs.New(&watcher{w.store.Client(), w}, inject)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.targets = append(w.targets, f)
+			return f, nil
 		},
-		NewAssigner: newByKey, Format: codecjson.New(codecjson.Options{}), Letters: letters{},
+		NewAssigner: func() assigner.Assigner { return &byKey{event.NewKey("b"), w.see} },
+		Format:      codecjson.New(codecjson.Options{}), Letters: letters{},
 		Policy: bySize{1500}, PartPrefix: "part", PartSuffix: ".json",
 		BucketCheckInterval: 10 * time.Second, MaxOpenBuckets: 4,
 		StateLimit: 1 << 20, MemoryLimit: 64 << 10, SegmentSize: 8 << 10,
@@ -120,7 +145,52 @@ func (w *world) open() *sink.Sink {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(func() { _ = s.Close() }) // after a Fatal
 	return s
+}
+
+// close stops a sink that has nothing to complain about.
+func (w *world) close(s *sink.Sink) {
+	w.t.Helper()
+	if err := s.Close(); err != nil {
+		w.t.Errorf("close: %v", err)
+	}
+}
+
+// status asks a sink, whose disk may hang.
+func (w *world) status(s *sink.Sink) sink.Status {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return s.Status(ctx)
+}
+
+// calls are the operations asked of the targets so far.
+func (w *world) calls() (out []faultfs.Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.targets {
+		out = append(out, f.Calls()...)
+	}
+	return out
+}
+
+func (w *world) count(op faultfs.Op) (n int) {
+	for _, c := range w.calls() {
+		if c.Op == op {
+			n++
+		}
+	}
+	return n
+}
+
+// land lets late operations take effect.
+func (w *world) land() {
+	w.mu.Lock()
+	targets := slices.Clone(w.targets)
+	w.mu.Unlock()
+	for _, f := range targets {
+		f.Land()
+	}
 }
 
 func (w *world) list(dir string) ([]string, error) {
@@ -135,87 +205,105 @@ func (w *world) list(dir string) ([]string, error) {
 	return names, nil
 }
 
-// testChunk is chunk i: records for three buckets, one without a bucket and one
-// that is no log event, and for every third chunk an undecodable end.
-type testChunk struct {
-	data []byte
-	ids  []string
-	file chunkfile.File
+// watcher is the target below the injected faults: it sees what took effect.
+type watcher struct {
+	fs.FileSystem
+	w *world
 }
 
-func chunkOf(i int) testChunk {
-	c := testChunk{file: chunkfile.File{Dir: "/storage", Stream: "in", Name: fmt.Sprintf("1-%d.0.flb", i)}}
-	add := func(v any, id string) {
-		c.data = eventtest.Append(c.data, v)
-		c.ids = append(c.ids, id)
+func (x *watcher) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+	err := x.FileSystem.Rename(ctx, from, to, o)
+	if err == nil {
+		x.w.saw(to)
 	}
-	at := eventtest.EventTime(uint32(1_700_000_000+i), 0)
-	for r := range 9 {
-		id := fmt.Sprintf("c%d-r%d", i, r)
-		body := eventtest.Map{"id", id, "b", fmt.Sprintf("b%d", (i+r)%3), "pad", strings.Repeat("x", 40)}
-		if r == 4 {
-			body = eventtest.Map{"id", id}
-		}
-		add(eventtest.Event(at, eventtest.Map{}, body), id)
-	}
-	add("odd "+fmt.Sprintf("c%d-odd", i), fmt.Sprintf("c%d-odd", i))
-	if i%3 == 0 {
-		id := fmt.Sprintf("c%d-rest", i)
-		c.data = append(append(c.data, 0xd9, 0xff), id...)
-		c.ids = append(c.ids, id)
-	}
-	return c
+	x.w.touched("rename", from)
+	return err
 }
 
-// deliver flushes a chunk until it is accepted or the tries are over, and then
-// deletes its file as Fluent Bit does. The records count once however often
-// the chunk comes.
-func (w *world) deliver(s *sink.Sink, i, tries int) bool {
-	c := chunkOf(i)
+func (x *watcher) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+	info, err := x.FileSystem.Put(ctx, src, temp, o)
+	if err == nil {
+		x.w.mu.Lock()
+		x.w.temps[temp] = true
+		x.w.mu.Unlock()
+	}
+	x.w.touched("put", temp)
+	return info, err
+}
+
+func (x *watcher) Stat(ctx context.Context, p string) (fs.Info, error) {
+	info, err := x.FileSystem.Stat(ctx, p)
+	x.w.touched("stat", p)
+	return info, err
+}
+
+func (w *world) touched(op, p string) {
 	w.mu.Lock()
-	w.files[path.Join(c.file.Dir, c.file.Stream, c.file.Name)] = true
+	meddle, temp := w.meddle, w.temps[p]
 	w.mu.Unlock()
-	for range tries {
-		if s.Flush("tag", c.data, c.file, sink.FlushOptions{}) == sink.OK {
-			w.mu.Lock()
-			for _, id := range c.ids {
-				w.owed[id] = 1
-			}
-			w.mu.Unlock()
-			return true
-		}
-		time.Sleep(time.Second)
+	if meddle != nil && temp {
+		meddle(op, p)
 	}
-	return false
 }
 
-func (w *world) acked(i int) {
-	c := chunkOf(i)
+// saw notes a file that was just published, and lets the consumer have it.
+func (w *world) saw(p string) {
+	content, err := w.store.Read(p)
+	if err != nil {
+		w.t.Errorf("a published file can't be read: %v", err)
+	}
+	info, _ := w.store.Client().Stat(context.Background(), p)
+	w.mu.Lock()
+	w.public = append(w.public, publication{path: p, id: info.ID, content: string(content)})
+	i, consume := len(w.public)-1, w.consume
+	w.mu.Unlock()
+	if consume != nil && consume(p) {
+		w.mu.Lock()
+		w.public[i].gone = true
+		w.mu.Unlock()
+	}
+}
+
+// finished are the files that were published so far, dead letters not among
+// them.
+func (w *world) finished() (paths []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.files, path.Join(c.file.Dir, c.file.Stream, c.file.Name))
+	for _, p := range w.public {
+		if !strings.Contains(p.path, "/_") {
+			paths = append(paths, p.path)
+		}
+	}
+	return paths
 }
 
-// found counts the records of the finished files, dead letters included, and
-// names what isn't as it should be.
-func (w *world) found() (records map[string]int, faults []string) {
+// deadLetters are all published dead letters' lines.
+func (w *world) deadLetters() (lines []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.public {
+		if strings.Contains(p.path, "/"+sink.LettersDir+"/") {
+			lines = append(lines, strings.Split(strings.TrimSuffix(p.content, "\n"), "\n")...)
+		}
+	}
+	return lines
+}
+
+// records counts what was published by id, and names what isn't as it should
+// be.
+func (w *world) records() (records map[string]int, faults []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	records = map[string]int{}
-	for _, f := range w.store.Files() {
-		name := path.Base(f.Path)
-		switch {
-		case strings.HasPrefix(name, "."):
-			faults = append(faults, "a temp is left: "+f.Path)
-			continue
-		case len(f.Content) == 0 || f.Content[len(f.Content)-1] != '\n':
-			faults = append(faults, "not whole: "+f.Path)
-		}
-		if len(f.Content) == 0 {
+	for _, p := range w.public {
+		if p.content == "" || p.content[len(p.content)-1] != '\n' {
+			faults = append(faults, "published and not whole: "+p.path)
 			continue
 		}
-		for line := range strings.SplitSeq(strings.TrimSuffix(string(f.Content), "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSuffix(p.content, "\n"), "\n") {
 			id, err := idOf(line)
 			if err != nil {
-				faults = append(faults, fmt.Sprintf("%s: %v: %s", f.Path, err, line))
+				faults = append(faults, fmt.Sprintf("%s: %v: %s", p.path, err, line))
 				continue
 			}
 			records[id]++
@@ -224,47 +312,67 @@ func (w *world) found() (records map[string]int, faults []string) {
 	return records, faults
 }
 
-// idOf finds the id in a record's line or in a dead letter's.
-func idOf(line string) (string, error) {
-	var l struct {
-		ID     string          `json:"id"`
-		Reason string          `json:"reason"`
-		Record json.RawMessage `json:"record"`
-		Raw    string          `json:"raw"`
+// unchanged names published files that changed, names that were used twice, and
+// files that no one published.
+func (w *world) unchanged() (faults []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := map[fs.FileID]memfs.File{}
+	for _, f := range w.store.Files() {
+		now[f.ID] = f
+		if strings.Contains(f.Path, ".inprogress.") && !strings.Contains(string(f.Content), "stranger") {
+			faults = append(faults, "a temp is left: "+f.Path)
+		}
 	}
-	if err := json.Unmarshal([]byte(line), &l); err != nil {
-		return "", err
+	names, ids := map[string]bool{}, map[fs.FileID]bool{}
+	for _, p := range w.public {
+		f, there := now[p.id]
+		switch {
+		case names[p.path]:
+			faults = append(faults, "a name was used twice: "+p.path)
+		case ids[p.id]:
+			faults = append(faults, "a file was published twice: "+p.path)
+		case !there && !p.gone:
+			faults = append(faults, "published and gone: "+p.path)
+		case there && string(f.Content) != p.content:
+			faults = append(faults, "published and changed: "+p.path)
+		case there && !p.gone && f.Path != p.path:
+			faults = append(faults, "published and moved: "+p.path)
+		}
+		names[p.path], ids[p.id] = true, true
 	}
-	if l.ID != "" {
-		return l.ID, nil
+	for id, f := range now {
+		hidden := strings.HasPrefix(path.Base(f.Path), ".")
+		if !hidden && !ids[id] && !strings.Contains(string(f.Content), "stranger") {
+			faults = append(faults, "nobody published "+f.Path)
+		}
 	}
-	var r struct{ ID string }
-	if json.Unmarshal(l.Record, &r) == nil && r.ID != "" {
-		return r.ID, nil
-	}
-	raw, err := base64.StdEncoding.DecodeString(l.Raw)
-	if err != nil {
-		return "", err
-	}
-	if i := slices.Index(raw, 'c'); i >= 0 {
-		return string(raw[i:]), nil
-	}
-	return "", errors.New("a line without an id")
+	return faults
 }
 
-// check compares what was owed with what is there.
+// check compares what was owed with what was published.
 func (w *world) check() []string {
-	records, faults := w.found()
+	records, faults := w.records()
+	faults = append(faults, w.unchanged()...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for id, n := range w.owed {
 		if records[id] != n {
-			faults = append(faults, fmt.Sprintf("record %s is there %d times and not %d", id, records[id], n))
+			faults = append(faults, fmt.Sprintf("record %s was published %d times and not %d", id, records[id], n))
 		}
 	}
 	for id, n := range records {
-		if n > 1 && w.owed[id] == 0 {
-			faults = append(faults, fmt.Sprintf("record %s is there %d times", id, n))
+		if w.owed[id] == 0 {
+			faults = append(faults, fmt.Sprintf("record %s was published %d times and never accepted", id, n))
 		}
 	}
 	slices.Sort(faults)
 	return faults
+}
+
+func (w *world) mustBeRight() {
+	w.t.Helper()
+	for _, f := range w.check() {
+		w.t.Error(f)
+	}
 }

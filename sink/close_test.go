@@ -1,0 +1,307 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+)
+
+// deaf is a target some of whose calls hang without heeding their ctx, as on a
+// dead NFS mount, until they are released.
+type deaf struct {
+	fs.FileSystem
+	op      string
+	release chan struct{}
+	hung    *atomic.Int64
+}
+
+func (d *deaf) hang(op string) {
+	if op == d.op {
+		d.hung.Add(1)
+		<-d.release
+	}
+}
+
+func (d *deaf) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+	d.hang("put")
+	return d.FileSystem.Put(context.WithoutCancel(ctx), src, temp, o)
+}
+
+func (d *deaf) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+	d.hang("rename")
+	return d.FileSystem.Rename(context.WithoutCancel(ctx), from, to, o)
+}
+
+func (d *deaf) Stat(ctx context.Context, p string) (fs.Info, error) {
+	info, err := d.FileSystem.Stat(context.WithoutCancel(ctx), p)
+	d.hang("stat")
+	return info, err
+}
+
+func (d *deaf) Remove(ctx context.Context, p string) error {
+	d.hang("remove")
+	return d.FileSystem.Remove(context.WithoutCancel(ctx), p)
+}
+
+// TestStopWithAHungTarget: whichever call hangs and whether or not it heeds its
+// ctx, the stop takes exit_timeout and hardly more, nothing begins on disk or
+// target after it, the lock is free, and the successor publishes the rest.
+func TestStopWithAHungTarget(t *testing.T) {
+	for _, op := range []string{"open", "put", "stat", "rename"} {
+		for _, heeds := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, heeds its ctx: %v", op, heeds), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { stopHung(t, op, heeds) })
+			})
+		}
+	}
+}
+
+func stopHung(t *testing.T, op string, heeds bool) {
+	w := newWorld(t)
+	var diskOps, hung atomic.Int64
+	release := make(chan struct{})
+	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
+		diskOps.Add(1)
+		return crashdisk.Fault{}
+	})
+	ops := map[string][]faultfs.Op{"put": {faultfs.PutCreate}, "stat": {faultfs.Stat}, "rename": {faultfs.Rename}}[op]
+	if heeds && op != "open" {
+		w.inject = faultfs.Every(faultfs.On(ops...), faultfs.Hang(nil))
+	}
+	w.cfg = func(c *sink.Config) {
+		c.ExitTimeout = 15 * time.Second
+		open := c.OpenTarget
+		c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+			if op == "open" {
+				hung.Add(1)
+				select {
+				case <-release:
+				case <-map[bool]<-chan struct{}{true: ctx.Done()}[heeds]:
+					return nil, ctx.Err()
+				}
+			}
+			f, err := open(ctx, name)
+			if heeds {
+				return f, err
+			}
+			return &recorded{&deaf{f, op, release, &hung}, w}, err
+		}
+	}
+	s := w.open()
+	for i := range 6 {
+		w.must(s, chunkOf(i))
+	}
+	began := time.Now()
+	w.close(s)
+	took := time.Since(began)
+	if took < 15*time.Second || took > 17*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+	if hung.Load() == 0 && (!heeds || op == "open") || heeds && op != "open" && w.inject.Fired() == 0 {
+		t.Error("nothing hung")
+	}
+	if n := w.log.count("exit_timeout passed"); n != 1 {
+		t.Errorf("%d lines about it", n)
+	}
+	if n := w.log.count("hangs"); (n == 1) == heeds {
+		t.Errorf("%d lines about a hung call", n)
+	}
+	disk, calls := diskOps.Load(), len(w.calls())
+	if f := s.Flush("tag", chunkOf(9).data, chunkOf(9).file, sink.FlushOptions{}); f != sink.Retry {
+		t.Errorf("a flush after the stop is answered %v", f)
+	}
+	w.inject = nil
+	next := w.config()
+	next.OpenTarget = func(context.Context, string) (fs.FileSystem, error) { return &watcher{w.store.Client(), w}, nil }
+	w.disk.SetHook(nil) // the successor's operations aren't counted
+	successor, err := sink.Open(next)
+	if err != nil {
+		t.Fatalf("the lock isn't free: %v", err)
+	}
+	close(release) // now what hung goes on, and must stop by itself
+	time.Sleep(5 * time.Minute)
+	w.close(successor)
+	if d, c := diskOps.Load(), len(w.calls()); d != disk || c > calls+2*hungCalls(op) {
+		t.Errorf("%d operations on the disk and %d on the target began after the stop", d-disk, c-calls)
+	}
+	w.mustBeRight()
+}
+
+// hungCalls is how many calls reach the recorder behind a deaf target when they
+// are released: those that hung themselves, for they had begun.
+func hungCalls(op string) int {
+	if op == "put" || op == "rename" || op == "open" {
+		return 2
+	}
+	return 0
+}
+
+// recorded only exists to keep a deaf target's calls in the world's list.
+type recorded struct {
+	fs.FileSystem
+	w *world
+}
+
+// TestStopTwiceAndFlushMeanwhile: a second Close waits for the first, and a
+// flush from then on is answered with RETRY at once.
+func TestStopTwiceAndFlushMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.ExitTimeout = 10 * time.Second }
+		w.store.SetDown(errors.New("connection refused"))
+		s := w.open()
+		w.must(s, chunkOf(1))
+		done := make(chan time.Time, 2)
+		for range 2 {
+			go func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				done <- time.Now()
+			}()
+		}
+		time.Sleep(time.Second)
+		before := time.Now()
+		if w.flush(s, chunkOf(2), sink.FlushOptions{}) {
+			t.Error("a chunk was accepted during the stop")
+		}
+		if d := time.Since(before); d > 0 {
+			t.Errorf("the answer took %v", d)
+		}
+		if first, second := <-done, <-done; !first.Equal(second) {
+			t.Errorf("one stop ended at %v, the other at %v", first, second)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		w.store.SetDown(nil)
+		w.close(w.open())
+		w.mustBeRight()
+	})
+}
+
+// TestStopWithoutTime leaves everything for the next start, however often: no
+// process died, so nothing is held.
+func TestStopWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		for i := range 5 {
+			w.cfg = func(c *sink.Config) { c.ExitTimeout = 0 }
+			s := w.open()
+			w.must(s, chunkOf(i))
+			w.close(s)
+		}
+		if n := w.log.count("exit_timeout passed"); n == 0 {
+			t.Error("there was time after all")
+		}
+		w.cfg = nil
+		s := w.open()
+		if st := w.status(s); len(st.HeldChunks) > 0 {
+			t.Errorf("chunks are held: %v", st.HeldChunks)
+		}
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestStopTriesOnceMore: a target that backs off is tried at once when the sink
+// stops, since it may be back.
+func TestStopTriesOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store.SetDown(errors.New("connection refused"))
+		w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+		s := w.open()
+		for i := range 6 {
+			w.must(s, chunkOf(i))
+		}
+		time.Sleep(time.Hour)
+		w.store.SetDown(nil)
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestStopWithABrokenDisk ends although a rolled part can't be written.
+func TestStopWithABrokenDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.ExitTimeout = 10 * time.Second }
+		s := w.open()
+		w.must(s, chunkOf(1))
+		synctest.Wait()
+		var fired atomic.Int64
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if strings.HasPrefix(op.Name, "staged/") {
+				fired.Add(1)
+				return crashdisk.Fault{Err: errors.New("input/output error")}
+			}
+			return crashdisk.Fault{}
+		})
+		began := time.Now()
+		w.close(s)
+		if took := time.Since(began); took > 12*time.Second {
+			t.Errorf("the stop took %v", took)
+		}
+		if fired.Load() == 0 {
+			t.Error("the disk wasn't asked")
+		}
+		w.disk.SetHook(nil)
+		w.cfg = nil
+		w.close(w.open())
+		w.mustBeRight()
+	})
+}
+
+// TestHungInstanceHindersNoOther: beside an instance whose target hangs,
+// another's parts finish at the very time at which they would alone.
+func TestHungInstanceHindersNoOther(t *testing.T) {
+	finish := func(t *testing.T, beside bool) (times []time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			if beside {
+				other := newWorld(t)
+				other.inject = faultfs.Every(faultfs.Match{}, faultfs.Hang(nil))
+				other.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+				s := other.open()
+				defer s.Close()
+				for i := range 20 {
+					other.must(s, chunkOf(i))
+				}
+				synctest.Wait()
+				if other.inject.Fired() == 0 {
+					t.Error("nothing hangs")
+				}
+			}
+			w := newWorld(t)
+			w.consume = func(string) bool {
+				times = append(times, time.Since(began))
+				return false
+			}
+			w.cfg = func(c *sink.Config) { c.Uploads = 1; c.Workers = 1 }
+			s := w.open()
+			for i := range 90 {
+				w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i/2%2)))
+				time.Sleep(time.Second)
+			}
+			time.Sleep(2 * time.Minute)
+			w.close(s)
+			w.mustBeRight()
+		})
+		return times
+	}
+	alone, beside := finish(t, false), finish(t, true)
+	if len(alone) < 4 || fmt.Sprint(alone) != fmt.Sprint(beside) {
+		t.Errorf("alone %v, beside a hung one %v", alone, beside)
+	}
+}
