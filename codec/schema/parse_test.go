@@ -1,0 +1,295 @@
+package schema_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/linkedin/goavro/v2"
+
+	"github.com/out-hdfs/out_hdfs/codec/event"
+	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
+)
+
+func record(fields string) string { return `{"type":"record","name":"r","fields":[` + fields + `]}` }
+
+func parse(text string) (*schema.Schema, error) {
+	return schema.Parse([]byte(text), schema.Lenient, "date", "tag")
+}
+
+// TestMistakes: each is found, and named in words that the file's author
+// knows.
+func TestMistakes(t *testing.T) {
+	rows := []struct{ name, text, says string }{
+		{"no JSON", `{"type":`, "not JSON"},
+		{"two schemas", record(`{"name":"a","type":"long"}`) + "{}", "follows"},
+		{"no record", `"long"`, "write a record"},
+		{"nullable", `["null",` + record(`{"name":"a","type":"long"}`) + `]`, "write a record"},
+		{"no fields", record(``), "no fields"},
+		{"no name", `{"type":"record","fields":[{"name":"a","type":"long"}]}`, "no name"},
+		{"a field's name", record(`{"name":"x-y","type":"long"}`), `as "key"`},
+		{"a field twice", record(`{"name":"a","type":"long"},{"name":"a","type":"long"}`), "twice"},
+		{"a key twice", record(`{"name":"a","type":"long"},{"name":"b","type":"long","key":"a"}`), "twice"},
+		{"a column twice", record(`{"name":"a","type":"long"},{"name":"b","type":"long","column":"a"}`), "twice"},
+		{"no type", record(`{"name":"a"}`), "no type"},
+		{"unknown type", record(`{"name":"a","type":"text"}`), `"text"`},
+		{"unknown source", record(`{"name":"a","type":"long","source":"clock"}`), "time, tag"},
+		{"a source of another type", record(`{"name":"a","type":"boolean","source":"time"}`), "time"},
+		{"two rests", record(`{"name":"a","type":"string","source":"rest"},{"name":"b","type":"string","source":"rest"}`), "more than one"},
+		{"a key that is no text", record(`{"name":"a","type":"long","key":5}`), "key"},
+		{"an empty union", record(`{"name":"a","type":[]}`), "needs a type"},
+		{"a union in a union", record(`{"name":"a","type":["int",["null","long"]]}`), "union"},
+		{"a branch twice", record(`{"name":"a","type":["int","int"]}`), "twice"},
+		{"a logical type on another", record(`{"name":"a","type":{"type":"string","logicalType":"date"}}`), "int"},
+		{"a decimal without digits", record(`{"name":"a","type":{"type":"bytes","logicalType":"decimal"}}`), "precision"},
+		{"a decimal with too many digits", record(`{"name":"a","type":{"type":"bytes","logicalType":"decimal","precision":39}}`), "38"},
+		{"a scale beyond the precision", record(`{"name":"a","type":{"type":"bytes","logicalType":"decimal","precision":2,"scale":3}}`), "scale"},
+		{"a decimal too small", record(`{"name":"a","type":{"type":"fixed","name":"f","size":1,"logicalType":"decimal","precision":9}}`), "too small"},
+		{"a fixed without a size", record(`{"name":"a","type":{"type":"fixed","name":"f"}}`), "size"},
+		{"an enum without symbols", record(`{"name":"a","type":{"type":"enum","name":"e","symbols":[]}}`), "no symbols"},
+		{"a symbol twice", record(`{"name":"a","type":{"type":"enum","name":"e","symbols":["A","A"]}}`), "once"},
+		{"a type defined twice", record(`{"name":"a","type":{"type":"fixed","name":"f","size":1}},{"name":"b","type":{"type":"fixed","name":"f","size":2}}`), "defined twice"},
+		{"a default of another type", record(`{"name":"a","type":"long","default":"x"}`), "default"},
+		{"a default out of range", record(`{"name":"a","type":"int","default":4000000000}`), "default"},
+		{"a null default", record(`{"name":"a","type":"long","default":null}`), "default"},
+		{"nested too deep", record(`{"name":"a","type":` + strings.Repeat(`{"type":"array","items":`, 70) + `"long"` + strings.Repeat("}", 70) + `}`), "deep"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := parse(row.text)
+			if !errors.Is(err, schema.ErrSchema) {
+				t.Fatalf("got %v", err)
+			}
+			if !strings.Contains(err.Error(), row.says) {
+				t.Errorf("%q doesn't say %q", err, row.says)
+			}
+		})
+	}
+}
+
+// TestNamedTypes: namespaces, references and recursion as Avro has them.
+func TestNamedTypes(t *testing.T) {
+	s, err := parse(`{"type":"record","name":"tree","namespace":"a.b","fields":[
+		{"name":"left","type":["null","tree"]},
+		{"name":"right","type":["a.b.tree","null"]},
+		{"name":"f","type":{"type":"fixed","name":"c.four","size":4}},
+		{"name":"g","type":"c.four"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := s.Root.Fields
+	if f[0].Type.Record != s.Root || f[1].Type.Record != s.Root || !f[1].Type.NullSecond || f[0].Type.NullSecond {
+		t.Error("the record's fields aren't of its own type")
+	}
+	if f[3].Type.Size != 4 || s.Root.Name != "a.b.tree" {
+		t.Errorf("%+v, %s", f[3].Type, s.Root.Name)
+	}
+}
+
+// TestSources: fields that are called like the date, the tag and the rest take
+// them, if they can.
+func TestSources(t *testing.T) {
+	s, err := parse(record(`{"name":"date","type":"string"},{"name":"tag","type":"long"},{"name":"_extra","type":["null","string"]},{"name":"m","type":"string","source":"metadata"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []schema.From{schema.FromTime, schema.FromRecord, schema.FromRest, schema.FromMetadata}
+	for i, f := range s.Root.Fields {
+		if f.From != want[i] {
+			t.Errorf("%s is from the %s, want the %s", f.Name, f.From, want[i])
+		}
+	}
+	if s.Rest != 2 {
+		t.Errorf("the rest is field %d", s.Rest)
+	}
+}
+
+func batch(records ...any) *event.Batch {
+	var b []byte
+	for _, r := range records {
+		b = Append(b, Event(At(1767225600, 0), Map{}, r))
+	}
+	events, _ := Read(b)
+	return &event.Batch{Events: events}
+}
+
+func learning(t *testing.T, dir string) *schema.Schemas {
+	t.Helper()
+	s, err := schema.Open(schema.Options{Dir: dir, DateKey: "date"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// columns are the learned columns and their types, without those beside the
+// record.
+func columns(s *schema.Schema) string { return strings.Join(columnsOf(s.Root), " ") }
+
+func columnsOf(r *schema.Record) (all []string) {
+	for _, f := range r.Fields {
+		if f.From == schema.FromRecord {
+			all = append(all, f.Name+":"+typeText(f.Type))
+		}
+	}
+	return all
+}
+
+func typeText(t *schema.Type) string {
+	switch t.Kind {
+	case schema.Array:
+		return "[" + typeText(t.Items) + "]"
+	case schema.RecordKind:
+		return "{" + strings.Join(columnsOf(t.Record), " ") + "}"
+	}
+	return t.String()
+}
+
+// TestLearning is the table of what records make of a schema, one after the
+// other.
+func TestLearning(t *testing.T) {
+	many := Map{}
+	for i := range 200 {
+		many = append(many, i, 1)
+	}
+	var deep any = 1
+	for range 10 {
+		deep = Map{"d", deep}
+	}
+	rows := []struct {
+		name    string
+		records []any
+		want    string
+	}{
+		{"kinds", []any{Map{"a", true, "b", 1, "c", 1.5, "d", "x", "e", []byte("x"), "f", Ext{Type: 5}}}, "a:boolean b:long c:double d:string e:bytes f:string"},
+		{"only nulls and empty ones", []any{Map{"a", nil, "b", Map{}, "c", []any{}, "d", []any{nil, []any{}}}}, ""},
+		{"a null, then a value", []any{Map{"a", nil}, Map{"a", 1}}, "a:long"},
+		{"long becomes double", []any{Map{"a", 1}, Map{"a", 1.5}, Map{"a", 2}}, "a:double"},
+		{"double stays", []any{Map{"a", 1.5}, Map{"a", 2}}, "a:double"},
+		{"double becomes string", []any{Map{"a", 1.5}, Map{"a", "x"}, Map{"a", 1}}, "a:string"},
+		{"above int64", []any{Map{"a", uint64(1 << 63)}}, "a:string"},
+		{"boolean and long", []any{Map{"a", true}, Map{"a", 1}}, "a:string"},
+		{"nested", []any{Map{"a", Map{"b", 1}}, Map{"a", Map{"c", Map{"d", "x"}}}}, "a:{b:long c:{d:string}}"},
+		{"a map and text", []any{Map{"a", Map{"b", 1}}, Map{"a", "x"}}, "a:string"},
+		{"lists", []any{Map{"a", []any{1, nil, 2}, "b", []any{[]any{"x"}}, "c", []any{Map{"x", 1}, Map{"y", 2}}}}, "a:[long] b:[[string]] c:[{x:long y:long}]"},
+		{"a list of a mix", []any{Map{"a", []any{1, "x"}}}, "a:[string]"},
+		{"an empty list, then items", []any{Map{"a", []any{}}, Map{"a", []any{1.5}}}, "a:[double]"},
+		{"names", []any{Map{"x-y", 1, "x_y", 2, "X.Y", 3, "日志", 4, "", 5, "1st", 6, "date", 7, "_extra", 8}}, "x_y:long x_y_1:long X_Y_2:long __:long _:long _1st:long date_1:long _extra_1:long"},
+		{"too many keys", []any{Map{"labels", many}}, "labels:free-form"},
+		{"too deep", []any{Map{"a", deep}}, "a:{d:{d:{d:{d:{d:{d:{d:free-form}}}}}}}"},
+		{"a long key", []any{Map{strings.Repeat("k", 256), 1, "a", 1}}, "a:long"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			s := learning(t, "")
+			var last *schema.Schema
+			for _, r := range row.records {
+				last = s.Begin(batch(r))
+			}
+			if got := columns(last); got != row.want {
+				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+			if _, err := goavro.NewCodec(string(last.Text)); err != nil {
+				t.Errorf("goavro refuses the schema: %v", err)
+			}
+			again, err := schema.Parse(last.Text, schema.Lenient, "", "")
+			if err != nil || columns(again) != row.want || again.ID != last.ID {
+				t.Errorf("the schema doesn't come back: %v", err)
+			}
+		})
+	}
+}
+
+// TestMostColumns: what is beyond isn't learned, and costs no more.
+func TestMostColumns(t *testing.T) {
+	s := learning(t, "")
+	wide := Map{}
+	for i := range 3000 {
+		wide = append(wide, i, i)
+	}
+	if n := len(columnsOf(s.Begin(batch(wide)).Root)); n != 2048 {
+		t.Errorf("%d columns", n)
+	}
+}
+
+// TestSchemasChangeOnlyWhenAPartBegins, and not when nothing is new.
+func TestSchemasChangeOnlyWhenAPartBegins(t *testing.T) {
+	s := learning(t, "")
+	first := s.Begin(batch(Map{"a", 1}))
+	s.Learn(Pack(Map{"b", 1}, Map{"a", "x"}))
+	if s.Current() != first {
+		t.Error("the schema changed while a part was open")
+	}
+	second := s.Begin(nil)
+	if columns(second) != "a:string b:long" {
+		t.Errorf("then it has %s", columns(second))
+	}
+	if third := s.Begin(batch(Map{"a", 2}, Map{"b", 2}, Map{})); third != second {
+		t.Error("the schema changed though nothing was new")
+	}
+}
+
+// TestRestart: what was learned is known after a restart, under the same names;
+// whatever happened to the file, learning begins anew at worst.
+func TestRestart(t *testing.T) {
+	dir := t.TempDir()
+	before := learning(t, dir).Begin(batch(Map{"x-y", 1, "X_y", "s", "n", Map{"l", []any{1.5}}}))
+	if after := learning(t, dir).Current(); after.ID != before.ID {
+		t.Errorf("before: %s\nafter:  %s", before.Text, after.Text)
+	}
+	name := filepath.Join(dir, "schema.avsc")
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"empty": "", "cut": string(whole[:len(whole)/2]), "text": "hello", "another schema": `"long"`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := columns(learning(t, dir).Begin(batch(Map{"a", 1}))); got != "a:long" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := columns(learning(t, dir).Begin(batch(Map{"a", 1}))); got != "a:long" {
+		t.Errorf("without its directory: %s", got)
+	}
+}
+
+// TestAnotherDateKey after a restart: the column of that name makes room.
+func TestAnotherDateKey(t *testing.T) {
+	dir := t.TempDir()
+	learning(t, dir).Begin(batch(Map{"ts", 1}))
+	s, err := schema.Open(schema.Options{Dir: dir, DateKey: "ts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := columns(s.Current()); got != "ts_1:long" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// FuzzParse: any text is a schema or an error, and a schema is its own text.
+func FuzzParse(f *testing.F) {
+	f.Add(record(`{"name":"a","type":["null","long"],"default":null,"key":"x-y"}`))
+	f.Add(record(`{"name":"a","type":{"type":"array","items":{"type":"record","name":"n","fields":[{"name":"m","type":{"type":"map","values":"bytes"}}]}}}`))
+	f.Add(record(`{"name":"a","type":{"type":"fixed","name":"x.y","size":16,"logicalType":"decimal","precision":20,"scale":2},"default":""}`))
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parse(text)
+		if err != nil {
+			if !errors.Is(err, schema.ErrSchema) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := parse(string(s.Text))
+		if err != nil || again.ID != s.ID {
+			t.Fatalf("%q doesn't come back: %v", s.Text, err)
+		}
+	})
+}
