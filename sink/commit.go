@@ -172,6 +172,12 @@ func (c *committer) put(ctx context.Context, src *stagedSource, temp string) (fs
 	if err != nil {
 		return fs.Info{}, err
 	}
+	if now.ID != info.ID { // somebody else's file by now, which isn't ours to remove
+		if err := c.append(ctx, journal.Abandoned{Target: c.p.Target, Part: c.p.Number, Temp: temp}); err != nil {
+			return fs.Info{}, err
+		}
+		return fs.Info{}, &fs.Error{Op: "upload", Path: temp, Class: fs.Path, Err: errTampered}
+	}
 	if !now.Same(info) || now.Length != c.p.Length || !now.Closed {
 		return fs.Info{}, &fs.Error{Op: "upload", Path: temp, Class: fs.Unclear,
 			Err: fmt.Errorf("%w: %d of %d bytes, closed %v", errNotWhole, now.Length, c.p.Length, now.Closed)}

@@ -73,7 +73,8 @@ func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error
 		}
 	case onTarget.Class != fs.Target && p.trouble.why != nil && t.trouble.why == nil:
 		// Others were published since it failed first: it isn't the target.
-		if p.trouble.hit(err, began, now); p.trouble.failures == aloneAfter {
+		p.trouble.hit(err, began, now)
+		if p.alone++; p.alone == aloneAfter {
 			log.Error("a part can't be published while others can; it is tried again", "target", t.name, "bucket", p.bucket,
 				"part", p.number, "error", err, "do", "see what is special about its bucket")
 		}

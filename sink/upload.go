@@ -39,7 +39,8 @@ type pending struct {
 	bucket  string // what a path's error backs off, together with the target
 	busy    bool
 	held    bool
-	trouble trouble // of this part alone
+	trouble trouble // of this part
+	alone   int     // failures while others were published
 }
 
 func (u *uploader) init(s *Sink) {

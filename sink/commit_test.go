@@ -1,0 +1,479 @@
+package sink_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
+	"github.com/out-hdfs/out_hdfs/sink/journal"
+)
+
+// lost is a rename that happens and whose answer is lost, once.
+func lost() faultfs.Injector {
+	return faultfs.Times(1, faultfs.On(faultfs.Rename), faultfs.FailAfter(nil))
+}
+
+// TestRenameWhoseAnswerIsLost: what a consumer does with the file meanwhile
+// decides, and where nothing can be known the part is held, not guessed.
+func TestRenameWhoseAnswerIsLost(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		noFind  bool
+		consume func(s *memfs.Store, p string) error
+		held    bool
+	}{
+		{"the file stays", false, nil, false},
+		{"the file stays, without look-ups by identity", true, nil, false},
+		{"a consumer moves it", false, func(s *memfs.Store, p string) error { return s.Move(p, "/consumed/x") }, false},
+		{"a consumer renames it in its bucket", false, func(s *memfs.Store, p string) error { return s.Move(p, p+".done") }, false},
+		{"a consumer moves it, without look-ups by identity", true, func(s *memfs.Store, p string) error { return s.Move(p, "/consumed/x") }, true},
+		{"a consumer deletes it", false, func(s *memfs.Store, p string) error { return s.Delete(p) }, true},
+		{"a consumer deletes it and writes another there", false, func(s *memfs.Store, p string) error {
+			if err := s.Delete(p); err != nil {
+				return err
+			}
+			return s.Write(p, []byte("stranger\n"))
+		}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorldOn(t, memfs.Options{NoFind: row.noFind})
+				w.cfg = eachRolls
+				w.inject = lost()
+				w.consume = func(p string) bool {
+					if row.consume == nil {
+						return false
+					}
+					if err := row.consume(w.store, p); err != nil {
+						t.Error(err)
+					}
+					return true
+				}
+				s := w.open()
+				w.must(s, one("c0", "b0"))
+				time.Sleep(time.Minute)
+				st := w.status(s)
+				if held := len(st.Parts) == 1 && st.Parts[0].State == "held"; held != row.held {
+					t.Errorf("held is %v: %+v", held, st.Parts)
+				}
+				if n := w.log.count("a part is held"); n > 1 || (n == 1) != row.held {
+					t.Errorf("%d lines that it is held", n)
+				}
+				w.close(s)
+				w.mustBeRight()
+				if w.inject.Fired() != 1 {
+					t.Error("no answer was lost")
+				}
+			})
+		})
+	}
+}
+
+// TestTempsThatOthersTouch: before the rename whatever happened to a temp leads
+// to another upload, and what is published is what was sent. Somebody else's
+// file in a temp's place is left alone.
+func TestTempsThatOthersTouch(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		do    func(s *memfs.Store, temp string) error
+		after string // which operation on the temp
+		held  bool
+	}{
+		{"deleted after the upload", (*memfs.Store).Delete, "put", false},
+		{"deleted after the check of the upload", (*memfs.Store).Delete, "stat", false},
+		{"changed after the upload", change, "put", false},
+		{"changed after the check of the upload", change, "stat", false},
+		{"replaced after the upload", replace, "put", false},
+		{"replaced after the check of the upload", replace, "stat", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.cfg = eachRolls
+				var once sync.Once
+				fired := false
+				w.meddle = func(op, temp string) {
+					if op == row.after {
+						once.Do(func() {
+							fired = true
+							if err := row.do(w.store, temp); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+				}
+				s := w.open()
+				w.must(s, one("c0", "b0"))
+				time.Sleep(3 * time.Minute)
+				w.close(s)
+				w.mustBeRight()
+				if !fired {
+					t.Error("nobody touched the temp")
+				}
+				if row.name[0] == 'r' && !slices.ContainsFunc(w.store.Files(), func(f memfs.File) bool { return string(f.Content) == "stranger\n" }) {
+					t.Error("somebody else's file is gone")
+				}
+			})
+		})
+	}
+}
+
+func change(s *memfs.Store, temp string) error { return s.Write(temp, []byte("changed in place\n")) }
+
+func replace(s *memfs.Store, temp string) error {
+	if err := s.Delete(temp); err != nil {
+		return err
+	}
+	return s.Write(temp, []byte("stranger\n"))
+}
+
+// TestTempThatIsTouchedBeforeItsRenameIsAnswered: once a rename may have
+// happened, a temp that isn't as it was uploaded is no proof of anything.
+func TestTempThatIsTouchedBeforeItsRenameIsAnswered(t *testing.T) {
+	for name, do := range map[string]func(s *memfs.Store, temp string) error{"changed": change, "replaced": replace, "deleted": (*memfs.Store).Delete} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.cfg = eachRolls
+				d := &decide{}
+				d.f = func(c faultfs.Call) faultfs.Action {
+					if c.Op != faultfs.Rename || d.fired > 0 {
+						return faultfs.Pass()
+					}
+					if err := do(w.store, c.Path); err != nil {
+						t.Error(err)
+					}
+					return faultfs.FailBefore(fs.Unclear, nil)
+				}
+				w.inject = d
+				s := w.open()
+				w.must(s, one("c0", "b0"))
+				time.Sleep(time.Minute)
+				st := w.status(s)
+				if len(st.Parts) != 1 || st.Parts[0].State != "held" {
+					t.Fatalf("the part is %+v", st.Parts)
+				}
+				if err := s.Resolve(journal.Resolved{Part: st.Parts[0].Number, How: journal.PublishAgain}); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(3 * time.Minute)
+				w.close(s)
+				w.mustBeRight()
+				if name == "replaced" && !slices.ContainsFunc(w.store.Files(), func(f memfs.File) bool { return string(f.Content) == "stranger\n" }) {
+					t.Error("somebody else's file is gone")
+				}
+				if d.Fired() != 1 {
+					t.Error("no rename failed")
+				}
+			})
+		})
+	}
+}
+
+// TestNamesThatAreTaken: another writer's file is never replaced, our numbers
+// only grow, and one that took thousands costs few attempts.
+func TestNamesThatAreTaken(t *testing.T) {
+	for _, taken := range []int{1, 3, 5000} {
+		t.Run(fmt.Sprint(taken), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.cfg = eachRolls
+				for n := range taken {
+					if err := w.store.Write(fmt.Sprintf("/logs/b0/part-w-%d.json", n+1), []byte("stranger\n")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s := w.open()
+				for i := range 5 {
+					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+					time.Sleep(time.Minute)
+				}
+				w.close(s)
+				w.mustBeRight()
+				last := taken
+				for _, p := range w.finished() {
+					if n := numberOf(p); n <= last {
+						t.Errorf("%s came after number %d", p, last)
+					} else {
+						last = n
+					}
+				}
+				if n := w.log.count("a final name is taken"); n == 0 || n > 25 {
+					t.Errorf("%d lines about it", n)
+				}
+			})
+		})
+	}
+}
+
+// TestLateRename: a rename that takes effect when nobody expects it any more,
+// while the next one is tried, publishes once.
+func TestLateRename(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, 300 * time.Millisecond, time.Minute} {
+		for _, name := range []string{"free", "taken"} {
+			t.Run(fmt.Sprint(name, after), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					w.cfg = eachRolls
+					w.inject = faultfs.First(
+						faultfs.Times(1, faultfs.On(faultfs.Rename), faultfs.Late(nil)),
+						faultfs.Times(3, faultfs.On(faultfs.Rename), faultfs.FailBefore(fs.Target, nil)))
+					if name == "taken" { // until the late one lands
+						if err := w.store.Write("/logs/b0/part-w-1.json", []byte("stranger\n")); err != nil {
+							t.Fatal(err)
+						}
+					}
+					s := w.open()
+					w.must(s, one("c0", "b0"))
+					synctest.Wait()
+					time.Sleep(after)
+					if name == "taken" {
+						if err := w.store.Delete("/logs/b0/part-w-1.json"); err != nil {
+							t.Error(err)
+						}
+					}
+					w.land()
+					time.Sleep(3 * time.Minute)
+					w.close(s)
+					w.mustBeRight()
+					if w.inject.Fired() < 2 {
+						t.Errorf("%d faults fired", w.inject.Fired())
+					}
+				})
+			})
+		}
+	}
+}
+
+// lateCreate is a target on which the creation of a temp takes effect some time
+// after its answer was lost.
+type lateCreate struct {
+	fs.FileSystem
+	store *memfs.Store
+	after time.Duration
+	once  sync.Once
+	made  chan struct{}
+}
+
+func (l *lateCreate) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (info fs.Info, err error) {
+	l.once.Do(func() {
+		err = &fs.Error{Op: "put", Path: temp, Class: fs.Unclear, Err: faultfs.ErrInjected}
+		go func() {
+			defer close(l.made)
+			time.Sleep(l.after)
+			_ = l.store.Write(temp, []byte("half"))
+		}()
+	})
+	if err != nil {
+		return fs.Info{}, err
+	}
+	return l.FileSystem.Put(ctx, src, temp, o)
+}
+
+// TestTempThatAppearsLate: a temp that was missing after an unclear answer, and
+// appears within a minute, is removed, by the next process too.
+func TestTempThatAppearsLate(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		after   time.Duration
+		restart bool
+	}{{"at once", 0, false}, {"a little later", 20 * time.Second, false}, {"at the last moment", 55 * time.Second, false},
+		{"after a restart", 20 * time.Second, true}} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				late := &lateCreate{store: w.store, after: row.after, made: make(chan struct{})}
+				w.cfg = func(c *sink.Config) {
+					eachRolls(c)
+					open := c.OpenTarget
+					c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+						f, err := open(ctx, name)
+						late.FileSystem = f
+						return late, err
+					}
+				}
+				s := w.open()
+				w.must(s, one("c0", "b0"))
+				if row.restart {
+					time.Sleep(10 * time.Second)
+					w.close(s)
+					s = w.open()
+				}
+				<-late.made
+				time.Sleep(3 * time.Minute)
+				if n := len(w.finished()); n != 1 {
+					t.Errorf("%d files", n)
+				}
+				if st := w.status(s); st.LeftoverTemps != 0 {
+					t.Errorf("%d temps are left over", st.LeftoverTemps)
+				}
+				w.close(s)
+				w.mustBeRight()
+			})
+		})
+	}
+}
+
+// halfMoved is a local file system on which the first renames end between the
+// two steps of a move by hard links: the file has both names.
+type halfMoved struct {
+	fs.FileSystem
+	mu   sync.Mutex
+	left int
+}
+
+func (h *halfMoved) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.left > 0 {
+		h.left--
+		if err := os.Link(from, to); err != nil && !os.IsExist(err) {
+			return err
+		}
+		return &fs.Error{Op: "rename", Path: from, Class: fs.Unclear, Err: faultfs.ErrInjected}
+	}
+	return h.FileSystem.Rename(ctx, from, to, o)
+}
+
+// TestFileWithBothNames: a move by hard links that ended half way is finished
+// where it went, by this process and by the next, and never to a second name.
+func TestFileWithBothNames(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		left    int
+		taken   bool // the first name is another's
+		restart bool
+	}{{"once", 1, false, false}, {"three times", 3, false, false}, {"on the second name", 2, true, false}, {"and a restart", 1 << 20, false, true}} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			half := &halfMoved{FileSystem: localfs.New(localfs.Options{}), left: row.left}
+			w := newWorld(t)
+			w.cfg = func(c *sink.Config) {
+				eachRolls(c)
+				c.Base, c.Target, c.ExitTimeout = dir, "file://", 3*time.Second
+				c.OpenTarget = func(context.Context, string) (fs.FileSystem, error) { return half, nil }
+			}
+			if row.taken {
+				if err := os.MkdirAll(filepath.Join(dir, "b0"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, "b0/part-w-1.json"), []byte("stranger\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := w.open()
+			w.must(s, one("c0", "b0"))
+			w.close(s)
+			if row.restart {
+				half.left = 0
+				half.FileSystem = localfs.New(localfs.Options{})
+				w.close(w.open())
+			}
+			names, err := os.ReadDir(filepath.Join(dir, "b0"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours := 0
+			for _, e := range names {
+				content, err := os.ReadFile(filepath.Join(dir, "b0", e.Name()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(string(content), "c0") {
+					ours++
+				}
+				if strings.HasPrefix(e.Name(), ".") {
+					t.Errorf("%s is left", e.Name())
+				}
+			}
+			if ours != 1 {
+				t.Errorf("the record is in %d of %v", ours, names)
+			}
+		})
+	}
+}
+
+// TestFinishIsRemembered: the journal fails just after the rename, and a
+// consumer deletes the file at once. The rename was answered, so nothing is in
+// doubt.
+func TestFinishIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = eachRolls
+		broken, fired := false, 0
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if broken && strings.HasPrefix(op.Name, "journal") {
+				fired++
+				return crashdisk.Fault{Err: faultfs.ErrInjected}
+			}
+			return crashdisk.Fault{}
+		})
+		w.consume = func(p string) bool {
+			w.mu.Lock()
+			broken = true
+			w.mu.Unlock()
+			return w.store.Delete(p) == nil
+		}
+		s := w.open()
+		w.must(s, one("c0", "b0"))
+		time.Sleep(time.Minute)
+		w.mu.Lock()
+		broken = false
+		w.mu.Unlock()
+		time.Sleep(time.Minute)
+		if st := w.status(s); len(st.Parts) != 0 || st.Finished.Parts != 1 {
+			t.Errorf("%+v", st)
+		}
+		if fired == 0 {
+			t.Error("the journal didn't fail")
+		}
+		for _, text := range []string{"the journal can't be written", "the journal can be written again"} {
+			if n := w.log.count(text); n != 1 {
+				t.Errorf("%d lines that %s", n, text)
+			}
+		}
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestQuotaLeavesNothingBehind: over quota, uploads fail half way for an hour.
+// Their temps don't pile up, and nothing half-written is published.
+func TestQuotaLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { eachRolls(c); c.Policy = bySize{300} }
+		w.store.SetQuota("/logs/b0", 100)
+		s := w.open()
+		for i := range 20 {
+			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+		}
+		time.Sleep(time.Hour)
+		files := len(w.store.Files())
+		if puts := w.count(faultfs.PutCreate); puts < 50 {
+			t.Errorf("only %d uploads were tried", puts)
+		}
+		if files > 10 {
+			t.Errorf("%d files lie around", files)
+		}
+		w.store.Allow("/logs/b0")
+		time.Sleep(5 * time.Minute)
+		w.close(s)
+		w.mustBeRight()
+	})
+}

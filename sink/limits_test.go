@@ -1,0 +1,305 @@
+package sink_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+)
+
+// used is what the state directory's files take.
+func used(d *crashdisk.Disk) (n int64) {
+	for _, name := range d.Names() {
+		n += int64(len(d.Content(name)))
+	}
+	return n
+}
+
+// wide is a format whose files are several times as large as its chunks.
+type wide struct{ codec.Format }
+
+type wideWriter struct {
+	codec.Writer
+	w io.Writer
+	n int64
+}
+
+func (f wide) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
+	inner, err := f.Format.NewWriter(w, m)
+	return &wideWriter{Writer: inner, w: w}, err
+}
+
+func (w *wideWriter) Write(b *event.Batch) ([]codec.Reject, error) {
+	rejects, err := w.Writer.Write(b)
+	for range len(b.Events) - len(rejects) { // an id, and much else
+		n, _ := fmt.Fprintf(w.w, `{"id":"pad%s"}`+"\n", strings.Repeat(" ", 500))
+		w.n += int64(n)
+	}
+	return rejects, err
+}
+
+func (w *wideWriter) Size() int64 { return w.Writer.Size() + w.n }
+
+// TestStateLimit: with the target away chunks are accepted until state_limit,
+// and then refused: after flush_timeout, or at once where waiting would stop the
+// agent. In-progress parts are rolled meanwhile, so that nothing pins the
+// journal; the limit isn't passed; and all of it heals by itself.
+func TestStateLimit(t *testing.T) {
+	for name, change := range map[string]func(*sink.Config){
+		"blocks":                      nil,
+		"a format that blows up":      func(c *sink.Config) { c.Format = wide{c.Format} },
+		"parts that are never rolled": func(c *sink.Config) { c.Policy = bySize{1 << 40} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { stateLimit(t, change) })
+		})
+	}
+}
+
+func stateLimit(t *testing.T, change func(*sink.Config)) {
+	const limit = 256 << 10
+	w := newWorld(t)
+	w.cfg = func(c *sink.Config) {
+		c.StateLimit, c.SegmentSize, c.MemoryLimit = limit, 8<<10, 1<<20
+		c.Policy = bySize{16 << 10}
+		if change != nil {
+			change(c)
+		}
+	}
+	w.store.SetDown(errors.New("connection refused"))
+	s := w.open()
+	accepted, most, chunk := 0, int64(0), 0
+	refused := time.Time{}
+	for i := range 2000 {
+		c := chunkOf(i)
+		chunk = max(chunk, len(c.data))
+		before := time.Now()
+		ok := w.flush(s, c, sink.FlushOptions{NoWait: i%2 == 0})
+		took := time.Since(before)
+		switch {
+		case ok:
+			accepted++
+		case i%2 == 0 && took > 0:
+			t.Fatalf("a refusal without waiting took %v", took)
+		case i%2 == 1 && (took < time.Second || took > 1100*time.Millisecond):
+			t.Fatalf("a refusal took %v, flush_timeout is 1 s", took)
+		}
+		if !ok && refused.IsZero() {
+			refused = time.Now()
+		}
+		most = max(most, used(w.disk))
+		time.Sleep(10 * time.Millisecond)
+	}
+	if refused.IsZero() || accepted < 30 {
+		t.Fatalf("%d chunks were accepted, refused since %v", accepted, refused)
+	}
+	if room := int64(limit/8 + 8*chunk); most > limit+room {
+		t.Errorf("the state took %d bytes, state_limit is %d", most, limit)
+	}
+	if n := w.log.count("chunks are refused"); n != 1 {
+		t.Errorf("%d lines that chunks are refused", n)
+	}
+	for _, p := range w.status(s).Parts {
+		if p.State == "in-progress" && w.status(s).UnfinishedChunks == 0 {
+			t.Errorf("a part is in progress: %+v", p)
+		}
+	}
+	w.store.SetDown(nil)
+	time.Sleep(2 * time.Minute)
+	for i := range 50 { // and what it says of that doesn't flap
+		w.must(s, chunkOf(5000+i))
+		time.Sleep(time.Second)
+	}
+	if n := w.log.count("chunks are accepted again"); n != 1 {
+		t.Errorf("%d lines that chunks are accepted again", n)
+	}
+	w.close(s)
+	w.mustBeRight()
+}
+
+// TestRefusalsAreToldOnce although at the limit each published part lets some
+// chunks in before the next is refused.
+func TestRefusalsAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) {
+			c.StateLimit, c.SegmentSize, c.FlushTimeout = 96<<10, 8<<10, 100*time.Millisecond
+		}
+		s := w.open()
+		down := errors.New("connection refused")
+		refused, accepted := 0, 0
+		for i := range 1500 {
+			if i%50 == 25 {
+				w.store.SetDown(nil)
+			} else if i%50 == 0 {
+				w.store.SetDown(down)
+			}
+			if w.flush(s, chunkOf(i), sink.FlushOptions{}) {
+				accepted++
+			} else {
+				refused++
+			}
+		}
+		w.store.SetDown(nil)
+		if refused < 50 || accepted < 50 {
+			t.Fatalf("%d chunks were refused and %d accepted", refused, accepted)
+		}
+		if n := w.log.count("chunks are refused"); n > 10 {
+			t.Errorf("%d lines for %d refusals", n, refused)
+		}
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestDiskFull: a full disk is answered with RETRY and one line, never with OK,
+// and what was accepted is published once there is room.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.StateLimit = 1 << 30; c.SegmentSize = 16 << 10 }
+		w.disk.SetCapacity(128 << 10)
+		w.store.SetDown(errors.New("connection refused"))
+		s := w.open()
+		refused := 0
+		for i := range 400 {
+			if !w.flush(s, chunkOf(i), sink.FlushOptions{}) {
+				refused++
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if refused == 0 {
+			t.Fatal("nothing was refused")
+		}
+		if n := w.log.count("chunks are refused"); n == 0 || n > 3 {
+			t.Errorf("%d lines that chunks are refused", n)
+		}
+		w.store.SetDown(nil)
+		w.disk.SetCapacity(0)
+		time.Sleep(5 * time.Minute)
+		w.must(s, chunkOf(9999))
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestThousandsOfBucketsInAChunk: max_open_buckets is kept, nothing is dropped,
+// and hardly more files are open than buckets.
+func TestThousandsOfBucketsInAChunk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) {
+			c.MaxOpenBuckets, c.StateLimit, c.SegmentSize = 16, 1<<30, 1<<20
+			c.Policy = bySize{1 << 20}
+		}
+		most := 0
+		var mu sync.Mutex
+		w.see = func(string) {
+			mu.Lock()
+			defer mu.Unlock()
+			most = max(most, w.disk.Handles())
+		}
+		s := w.open()
+		for i := range 3 {
+			var c testChunk
+			for r := range 2000 {
+				c.add(fmt.Sprintf("c%d-%d", i, r), fmt.Sprintf("t%d", r))
+			}
+			w.must(s, c)
+			for range 50 {
+				time.Sleep(10 * time.Millisecond)
+				w.see("")
+			}
+		}
+		open := 0
+		for _, p := range w.status(s).Parts {
+			if p.State == "in-progress" {
+				open++
+			}
+		}
+		if open > 16 {
+			t.Errorf("%d buckets are open", open)
+		}
+		w.close(s)
+		w.mustBeRight()
+		if n := len(w.finished()); n != 6000 {
+			t.Errorf("%d files", n)
+		}
+		if most > 16+32+2+8 {
+			t.Errorf("%d files were open at a time", most)
+		}
+	})
+}
+
+// TestMemoryLimit rolls the least recently written part when what the parts
+// gather exceeds its share of memory_limit.
+func TestMemoryLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) {
+			c.MemoryLimit, c.MaxOpenBuckets, c.Policy = 64<<10, 100, bySize{1 << 40}
+		}
+		s := w.open()
+		for i := range 60 {
+			var c testChunk
+			c.addPadded(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%30), 4000)
+			w.must(s, c)
+			time.Sleep(100 * time.Millisecond)
+		}
+		held := int64(0)
+		for _, p := range w.status(s).Parts {
+			if p.State == "in-progress" {
+				held += p.Bytes
+			}
+		}
+		if held > 32<<10 || held == 0 {
+			t.Errorf("parts in progress hold %d bytes", held)
+		}
+		rolled := w.finished()
+		if len(rolled) < 40 {
+			t.Errorf("%d parts were rolled", len(rolled))
+		}
+		w.close(s)
+		w.mustBeRight()
+		for i, p := range rolled { // the least recently written first
+			if want := fmt.Sprintf("/logs/b%d/", i%30); !strings.HasPrefix(p, want) {
+				t.Errorf("part %d of those rolled is %s", i, p)
+				break
+			}
+		}
+	})
+}
+
+// TestStaleArrivals: a part's age counts from its oldest record's arrival, also
+// when that was long before this process.
+func TestStaleArrivals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.ExitTimeout = 0; c.MemoryLimit = 0 }
+		s := w.open()
+		w.must(s, one("c0", "b0"))
+		w.close(s)
+		time.Sleep(10 * time.Hour) // the agent was off
+		w.cfg = func(c *sink.Config) { c.Policy = bySize{1 << 40} }
+		s = w.open()
+		time.Sleep(15 * time.Second)
+		synctest.Wait()
+		if n := len(w.finished()); n != 1 {
+			t.Errorf("%d files: a part whose records are ten hours old waits for a minute", n)
+		}
+		if st := w.status(s); st.Oldest != nil {
+			t.Errorf("oldest is %v", st.Oldest)
+		}
+		w.close(s)
+		w.mustBeRight()
+	})
+}

@@ -1,0 +1,372 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+)
+
+// decide is an injector made of a function.
+type decide struct {
+	mu    sync.Mutex
+	f     func(faultfs.Call) faultfs.Action
+	fired int
+}
+
+func (d *decide) Decide(c faultfs.Call) faultfs.Action {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.f(c)
+	if a != (faultfs.Action{}) {
+		d.fired++
+	}
+	return a
+}
+
+func (d *decide) Fired() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fired
+}
+
+func (d *decide) String() string { return "a test's own" }
+
+// eachRolls is a policy under which each chunk makes parts.
+func eachRolls(c *sink.Config) { c.Policy = bySize{1} }
+
+// partOf is the number of the part whose temp it is, 0 if it is none.
+func partOf(temp string) int {
+	name, _, ok := strings.Cut(path.Base(temp), ".inprogress.")
+	if !ok {
+		return 0
+	}
+	return numberOf(strings.TrimPrefix(name, "."))
+}
+
+// TestUploadsAtATime: there are never more than `uploads`, and the oldest parts
+// come first.
+func TestUploadsAtATime(t *testing.T) {
+	for _, uploads := range []int{1, 3} {
+		t.Run(fmt.Sprint(uploads), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				var mu sync.Mutex
+				var order []int
+				w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
+					mu.Lock()
+					defer mu.Unlock()
+					switch c.Op {
+					case faultfs.PutCreate:
+						order = append(order, partOf(c.Path))
+						return faultfs.Delay(time.Second)
+					case faultfs.Rename:
+						return faultfs.Delay(time.Second)
+					}
+					return faultfs.Pass()
+				}}
+				w.cfg = func(c *sink.Config) { eachRolls(c); c.Uploads = uploads; c.Workers = 1 }
+				w.store.SetDown(errors.New("connection refused"))
+				s := w.open()
+				for i := range 12 {
+					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+				}
+				time.Sleep(5 * time.Minute)
+				w.store.SetDown(nil)
+				mu.Lock()
+				order = nil
+				mu.Unlock()
+				began := time.Now()
+				w.close(s)
+				took := time.Since(began)
+				w.mustBeRight()
+				if !slices.IsSortedFunc(order, func(a, b int) int {
+					if uploads > 1 && a-b < uploads && b-a < uploads {
+						return 0 // which of several at a time begins first is anybody's guess
+					}
+					return a - b
+				}) {
+					t.Errorf("parts were uploaded in the order %v", order)
+				}
+				least := time.Duration(12/uploads) * 2 * time.Second
+				if took < least || took > least+40*time.Second {
+					t.Errorf("12 parts, %d at a time, took %v", uploads, took)
+				}
+			})
+		})
+	}
+}
+
+// lines are the lines of a level and above, without their times.
+func (w *world) lines(level slog.Level) (out []string) {
+	for _, l := range w.log.atLeast(level) {
+		out = append(out, l.level.String()+" "+l.text)
+	}
+	return out
+}
+
+// TestTargetInTrouble: one line when it begins and one when it ends, however
+// long that takes; one probe at a time, in growing and jittered intervals; and
+// chunks are accepted all the while.
+func TestTargetInTrouble(t *testing.T) {
+	for name, class := range map[string]fs.Class{"it can't be reached": fs.Target, "its answers are lost": fs.Unclear} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				down, busy, most := true, 0, 0
+				var probes []time.Time
+				d := &decide{}
+				d.f = func(c faultfs.Call) faultfs.Action {
+					if !down {
+						return faultfs.Pass()
+					}
+					probes = append(probes, time.Now())
+					return faultfs.FailBefore(class, errors.New("connection refused"))
+				}
+				w.inject = d
+				w.cfg = func(c *sink.Config) {
+					eachRolls(c)
+					open := c.OpenTarget
+					c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+						f, err := open(ctx, name)
+						return &concurrency{FileSystem: f, busy: &busy, most: &most}, err
+					}
+				}
+				s := w.open()
+				for i := range 40 {
+					w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%3)))
+					time.Sleep(time.Minute)
+				}
+				if n := w.log.count("the target is in trouble"); n != 1 {
+					t.Errorf("%d lines that there is trouble", n)
+				}
+				if st := w.status(s); len(st.Troubles) == 0 || st.Troubles[0].Target != "mem://" || st.Troubles[0].Bucket != "" {
+					t.Errorf("status says of the trouble %+v", st.Troubles)
+				}
+				if len(probes) < 60 || len(probes) > 250 {
+					t.Errorf("%d probes in 40 minutes", len(probes))
+				}
+				gaps := map[time.Duration]bool{}
+				late := probes[len(probes)/2:]
+				for i := 1; i < len(late); i++ {
+					gaps[late[i].Sub(late[i-1])] = true
+				}
+				if len(gaps) < 5 {
+					t.Errorf("the probes have no jitter: %v", gaps)
+				}
+				most = 0
+				d.mu.Lock()
+				down = false
+				d.mu.Unlock()
+				time.Sleep(2 * time.Minute)
+				if n := w.log.count("the target works again"); n != 1 {
+					t.Errorf("%d lines that the trouble is over", n)
+				}
+				if st := w.status(s); len(st.Troubles) != 0 {
+					t.Errorf("status still says %+v", st.Troubles)
+				}
+				w.close(s)
+				w.mustBeRight()
+				for _, l := range w.log.atLeast(slog.LevelWarn) {
+					if l.attrs["do"] == "" {
+						t.Errorf("a line doesn't say what to do: %v", l)
+					}
+				}
+			})
+		})
+	}
+}
+
+// concurrency counts calls under way.
+type concurrency struct {
+	fs.FileSystem
+	mu         sync.Mutex
+	busy, most *int
+}
+
+func (c *concurrency) add(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.busy += n
+	*c.most = max(*c.most, *c.busy)
+}
+
+func (c *concurrency) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+	c.add(1)
+	defer c.add(-1)
+	return c.FileSystem.Put(ctx, src, temp, o)
+}
+
+func (c *concurrency) Remove(ctx context.Context, p string) error {
+	c.add(1)
+	defer c.add(-1)
+	return c.FileSystem.Remove(ctx, p)
+}
+
+// TestOneProbeAtATime: while the target is in trouble only one part tries it.
+func TestOneProbeAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var busy, most int
+		d := &decide{f: func(c faultfs.Call) faultfs.Action { return faultfs.Delay(10 * time.Second) }}
+		w.inject = d
+		w.cfg = func(c *sink.Config) {
+			eachRolls(c)
+			c.Uploads = 4
+			c.ExitTimeout = time.Hour
+			open := c.OpenTarget
+			c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+				f, err := open(ctx, name)
+				return &concurrency{FileSystem: f, busy: &busy, most: &most}, err
+			}
+		}
+		w.store.SetDown(errors.New("connection refused"))
+		s := w.open()
+		for i := range 12 {
+			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+		}
+		time.Sleep(15 * time.Second) // the first four have failed
+		if most != 4 {
+			t.Errorf("%d uploads at a time", most)
+		}
+		most = 0
+		time.Sleep(10 * time.Minute)
+		if most != 1 {
+			t.Errorf("%d probes at a time", most)
+		}
+		w.store.SetDown(nil)
+		w.close(s)
+		w.mustBeRight()
+		if d.Fired() == 0 {
+			t.Error("nothing was slow")
+		}
+	})
+}
+
+// TestRefusedBucketHindersNoOther: a quota or permission backs off its bucket
+// alone, with one line when it begins and one when it ends.
+func TestRefusedBucketHindersNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = eachRolls
+		w.store.Refuse("/logs/b0", nil)
+		s := w.open()
+		for i := range 30 {
+			w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%3)))
+			time.Sleep(10 * time.Second)
+		}
+		if n := len(w.finished()); n != 20 {
+			t.Errorf("%d files of the other buckets", n)
+		}
+		st := w.status(s)
+		if len(st.Troubles) != 1 || st.Troubles[0].Bucket != "/logs/b0" {
+			t.Errorf("status says of the trouble %+v", st.Troubles)
+		}
+		w.store.Allow("/logs/b0")
+		time.Sleep(2 * time.Minute)
+		if n := len(w.finished()); n != 30 {
+			t.Errorf("%d files in the end", n)
+		}
+		w.close(s)
+		w.mustBeRight()
+		want := []string{"ERROR the target refuses a bucket; its parts wait, others go on", "INFO the bucket can be written again"}
+		if got := w.lines(slog.LevelInfo); !slices.Equal(got, want) {
+			t.Errorf("the log is %q", got)
+		}
+	})
+}
+
+// TestOnePartsTroubleHindersNoOther: one part whose upload never gets a clear
+// answer keeps nobody waiting, though it is the oldest.
+func TestOnePartsTroubleHindersNoOther(t *testing.T) {
+	for name, class := range map[string]fs.Class{"unclear": fs.Unclear, "missing": fs.Missing} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				poison := true
+				d := &decide{}
+				d.f = func(c faultfs.Call) faultfs.Action {
+					if poison && c.Op == faultfs.PutClose && partOf(c.Path) == 1 {
+						return faultfs.FailBefore(class, errors.New("a strange answer"))
+					}
+					return faultfs.Pass()
+				}
+				w.inject = d
+				w.cfg = func(c *sink.Config) { eachRolls(c); c.Uploads = 1 }
+				s := w.open()
+				for i := range 60 {
+					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+					time.Sleep(10 * time.Second)
+				}
+				if n := len(w.finished()); n < 58 {
+					t.Errorf("%d of 59 other files: %v", n, w.lines(slog.LevelDebug))
+				}
+				if n := w.log.count("while others can"); n != 1 {
+					t.Errorf("%d lines about the part", n)
+				}
+				if n := w.log.count("in trouble"); n > 2 {
+					t.Errorf("%d lines about the target", n)
+				}
+				d.mu.Lock()
+				poison = false
+				d.mu.Unlock()
+				w.close(s)
+				w.mustBeRight()
+				if d.Fired() < 3 {
+					t.Errorf("the part failed %d times", d.Fired())
+				}
+			})
+		})
+	}
+}
+
+// TestHungTargetOfAnEarlierConfiguration: parts that were rolled for a target
+// that hangs don't keep those for today's from being published.
+func TestHungTargetOfAnEarlierConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { eachRolls(c); c.Target = "mem://old"; c.ExitTimeout = time.Second }
+		w.store.SetDown(errors.New("connection refused"))
+		s := w.open()
+		for i := range 6 {
+			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+		}
+		w.close(s)
+		w.store.SetDown(nil)
+		hang := make(chan struct{})
+		w.cfg = func(c *sink.Config) {
+			eachRolls(c)
+			c.Uploads = 1
+			open := c.OpenTarget
+			c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+				f, err := open(ctx, name)
+				if name == "mem://old" {
+					return faultfs.New(f, faultfs.Every(faultfs.Match{}, faultfs.Hang(hang))), err
+				}
+				return f, err
+			}
+		}
+		s = w.open()
+		for i := range 6 {
+			w.must(s, one(fmt.Sprintf("c1%d", i), "b1"))
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(w.finished()); n != 6 {
+			t.Errorf("%d files for today's target", n)
+		}
+		close(hang)
+		w.close(s)
+		w.mustBeRight()
+	})
+}
