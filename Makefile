@@ -1,6 +1,7 @@
 # make        build/out_hdfs.so, the plugin, and build/out-hdfs, its command
 # make test   everything that can be checked on one machine
 # make demo   a few thousand log events into hourly files, shown step by step
+# make demo-hdfs  the same on a real HDFS, which needs Java and Maven
 # make bench  the benchmarks
 # make clean
 
@@ -10,7 +11,7 @@ BENCHTIME ?= 1s
 TIMEOUT   ?= 20m
 
 .DELETE_ON_ERROR:
-.PHONY: all test format vet lint reference unit process fuzz demo bench clean FORCE
+.PHONY: all test format vet lint reference unit process fuzz demo demo-hdfs bench clean FORCE
 
 all: build/out_hdfs.so build/out-hdfs
 
@@ -70,6 +71,9 @@ fuzz:
 
 demo: all build/host
 	@tests/demo/demo.sh
+
+demo-hdfs: all build/host
+	@GO="$(GO)" tests/demo/demo-hdfs.sh
 
 bench:
 	@$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
