@@ -29,6 +29,7 @@ const (
 	quotaNone      = 1<<64 - 1
 	datanodesLive  = 2
 	fieldDatanode  = 1 // DatanodeInfoProto.id
+	fieldCapacity  = 2 // DatanodeInfoProto.capacity
 	fieldXferPort  = 4 // DatanodeIDProto.xferPort
 	fieldResult    = 1
 	openFilesAll   = 1
@@ -45,15 +46,23 @@ func (c *Cluster) writable(ctx context.Context) (bool, error) {
 	return len(fs) == 1 && fs[0].n == fieldResult && fs[0].number == 0, nil
 }
 
-// isLive says whether the NameNode counts the DataNode at addr as live.
+// isLive says whether the NameNode counts the DataNode at addr as live, with
+// room for blocks.
 func (c *Cluster) isLive(ctx context.Context, addr string) (bool, error) {
 	report, err := c.admin(ctx, "getDatanodeReport", message(nil).number(1, datanodesLive))
 	if err != nil {
 		return false, err
 	}
 	for _, node := range report {
-		if port := nested(node.bytes, fieldDatanode, fieldXferPort); strings.HasSuffix(addr, fmt.Sprint(":", port)) {
-			return true, nil
+		if port := nested(node.bytes, fieldDatanode, fieldXferPort); !strings.HasSuffix(addr, fmt.Sprint(":", port)) {
+			continue
+		}
+		// One that has registered is given blocks once it has told its room.
+		fs, err := fields(node.bytes)
+		for _, f := range fs {
+			if f.n == fieldCapacity && f.number > 0 {
+				return true, err
+			}
 		}
 	}
 	return false, nil

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"net"
 	"os"
 	"strconv"
 	"time"
@@ -31,6 +29,7 @@ const DataNodeHost = "127.0.1.1"
 type Cluster struct {
 	layout   layout
 	spawner  *spawner
+	ports    *reservation
 	httpAddr string // the NameNode's
 	nameNode *Daemon
 	dataNode []*Daemon
@@ -60,11 +59,11 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if o.DataNodes == 0 {
 		o.DataNodes = 2
 	}
-	ports, err := freePorts(2 + 3*o.DataNodes)
-	if err != nil {
+	var err error
+	if c.ports, err = reserve(2 + 3*o.DataNodes); err != nil {
 		return err
 	}
-	local := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
+	local := c.ports.address
 	c.httpAddr = local(1)
 	if err := c.configure(o, local(0), c.httpAddr); err != nil {
 		return err
@@ -126,7 +125,7 @@ func (c *Cluster) configure(o Options, rpc, http string) error {
 		"dfs.namenode.http-address":                                 http,
 		"dfs.namenode.safemode.extension":                           "0",
 		"dfs.namenode.fs-limits.min-block-size":                     "4096",
-		"dfs.namenode.heartbeat.recheck-interval":                   "1000", // a dead DataNode is noticed in 2 s…
+		"dfs.namenode.heartbeat.recheck-interval":                   "2000", // a dead DataNode is noticed in 4 s, a slow one isn't taken for dead
 		"dfs.heartbeat.interval":                                    "500ms",
 		"dfs.datanode.hostname":                                     DataNodeHost,
 		"dfs.datanode.directoryscan.interval":                       "-1",
@@ -158,6 +157,9 @@ func (c *Cluster) Stop() error {
 		}
 	}
 	c.spawner.close()
+	if c.ports != nil {
+		errs = append(errs, c.ports.release())
+	}
 	return errors.Join(append(errs, os.RemoveAll(c.layout.dir))...)
 }
 
@@ -181,23 +183,3 @@ func (c *Cluster) DataNode(i int) *Daemon { return c.dataNode[i] }
 
 // DataNodes are all of them.
 func (c *Cluster) DataNodes() []*Daemon { return c.dataNode }
-
-// freePorts finds ports that nobody listens on, below those that the kernel
-// hands out to outgoing connections: a daemon that is restarted gets its port
-// back.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	for range 50 * n {
-		if len(ports) == n {
-			return ports, nil
-		}
-		port := 12000 + rand.IntN(20000)
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		defer l.Close() // only now, so that none is found twice
-		ports = append(ports, port)
-	}
-	return nil, fmt.Errorf("%d of %d free ports found", len(ports), n)
-}

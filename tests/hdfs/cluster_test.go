@@ -51,8 +51,15 @@ func write(t *testing.T, hc *client.Client, p, content string) error {
 	if _, err := w.Write([]byte(content)); err != nil {
 		return errors.Join(err, w.Close())
 	}
+	end := time.After(time.Minute)
 	for {
-		if err := w.Close(); !client.IsErrReplicating(err) {
+		err := w.Close()
+		if !client.IsErrReplicating(err) {
+			return err
+		}
+		select { // until a DataNode has reported the block
+		case <-time.After(20 * time.Millisecond):
+		case <-end:
 			return err
 		}
 	}

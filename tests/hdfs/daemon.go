@@ -66,7 +66,7 @@ func (d *Daemon) WaitReady(ctx context.Context) error {
 }
 
 // WaitDead waits until the NameNode no longer counts a DataNode as live. For up
-// to a second more it may still choose it for blocks.
+// to two seconds more it may still choose it for blocks.
 func (d *Daemon) WaitDead(ctx context.Context) error {
 	return d.cluster.wait(ctx, d.name+" is dead", func(ctx context.Context) (bool, error) {
 		ok, err := d.live(ctx)

@@ -124,10 +124,9 @@ func rewrite(t testing.TB, hc *client.Client, p string, content []byte) {
 // finish closes a file of the tests' own.
 func finish(t testing.TB, w *client.FileWriter) {
 	t.Helper()
-	for {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		err := w.Close()
-		if client.IsErrReplicating(err) {
-			time.Sleep(10 * time.Millisecond)
+		if client.IsErrReplicating(err) && time.Now().Before(end) {
 			continue
 		}
 		must(t, err)

@@ -110,7 +110,8 @@ func (s *site) exists(t *testing.T, p string) bool {
 	return err == nil
 }
 
-func (s *site) write(p string, content []byte) error {
+func (s *site) write(t *testing.T, p string, content []byte) error {
+	t.Helper()
 	w, err := s.client.CreateFile(p, 1, 1<<20, 0o644)
 	if err != nil {
 		return err
@@ -121,8 +122,15 @@ func (s *site) write(p string, content []byte) error {
 	if _, err := w.Write(content); err != nil {
 		return err
 	}
+	end := time.After(time.Minute)
 	for {
-		if err := w.Close(); !client.IsErrReplicating(err) {
+		err := w.Close()
+		if !client.IsErrReplicating(err) {
+			return err
+		}
+		select { // until a DataNode has reported the block
+		case <-time.After(20 * time.Millisecond):
+		case <-end:
 			return err
 		}
 	}
@@ -131,7 +139,7 @@ func (s *site) write(p string, content []byte) error {
 func TestWithoutRulesEverythingPasses(t *testing.T) {
 	s := open(t, patient)
 	content := []byte(strings.Repeat("0123456789", 300_000)) // three blocks
-	must(t, s.write("/"+t.Name()+"/a", content))
+	must(t, s.write(t, "/"+t.Name()+"/a", content))
 	got, err := s.client.ReadFile("/" + t.Name() + "/a")
 	if err != nil || !bytes.Equal(got, content) {
 		t.Errorf("read %d bytes, %v", len(got), err)
@@ -147,7 +155,7 @@ func TestMessagesAreNamed(t *testing.T) {
 	for _, m := range []string{"WRITE_BLOCK", "READ_BLOCK", "PACKET"} {
 		counts[m] = [2]*proxy.Count{s.data.Add(proxy.Rule{Message: m}), s.data.Add(proxy.Rule{Message: m, Side: proxy.Answer})}
 	}
-	must(t, s.write("/"+t.Name()+"/a", make([]byte, 1<<20+1))) // two blocks
+	must(t, s.write(t, "/"+t.Name()+"/a", make([]byte, 1<<20+1))) // two blocks
 	_, err := s.client.ReadFile("/" + t.Name() + "/a")
 	must(t, err)
 	for m, want := range map[string]int{
@@ -212,7 +220,7 @@ func TestFaultsOnTheWayToADataNode(t *testing.T) {
 		t.Run(rule.String(), func(t *testing.T) {
 			s := open(t, patience(rule))
 			count := s.data.Add(rule)
-			if err := s.write("/"+t.Name()+"/a", make([]byte, 1<<20)); err == nil {
+			if err := s.write(t, "/"+t.Name()+"/a", make([]byte, 1<<20)); err == nil {
 				t.Error("the write succeeded")
 			}
 			if count.Fired() == 0 {
@@ -220,7 +228,7 @@ func TestFaultsOnTheWayToADataNode(t *testing.T) {
 			}
 			s.data.Reset()
 			s.patience = patient
-			must(t, s.write("/"+t.Name()+"/b", make([]byte, 1<<20)))
+			must(t, s.write(t, "/"+t.Name()+"/b", make([]byte, 1<<20)))
 		})
 	}
 }
