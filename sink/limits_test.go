@@ -209,9 +209,9 @@ func TestThousandsOfBucketsInAChunk(t *testing.T) {
 			most = max(most, w.disk.Handles())
 		}
 		s := w.open()
-		for i := range 3 {
+		for i := range 2 {
 			var c testChunk
-			for r := range 2000 {
+			for r := range 1000 {
 				c.add(fmt.Sprintf("c%d-%d", i, r), fmt.Sprintf("t%d", r))
 			}
 			w.must(s, c)
@@ -231,7 +231,7 @@ func TestThousandsOfBucketsInAChunk(t *testing.T) {
 		}
 		w.close(s)
 		w.mustBeRight()
-		if n := len(w.finished()); n != 6000 {
+		if n := len(w.finished()); n != 2000 {
 			t.Errorf("%d files", n)
 		}
 		if most > 16+32+2+8 {

@@ -1,0 +1,358 @@
+package sink_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/journal"
+)
+
+// restart stops a sink and starts another.
+func (w *world) restart(s *sink.Sink) *sink.Sink {
+	w.t.Helper()
+	w.close(s)
+	return w.open()
+}
+
+// holdOne has one part held: its rename's answer is lost, and a consumer deletes
+// the file.
+func holdOne(t *testing.T, w *world) (*sink.Sink, sink.PartStatus) {
+	w.cfg = eachRolls
+	w.inject = lost()
+	w.consume = func(p string) bool { return w.store.Delete(p) == nil }
+	s := w.open()
+	w.must(s, one("c0", "b0"))
+	time.Sleep(time.Minute)
+	w.mu.Lock()
+	w.consume = nil
+	w.mu.Unlock()
+	w.inject = nil
+	st := w.status(s)
+	if len(st.Parts) != 1 || st.Parts[0].State != "held" || !strings.Contains(st.Parts[0].Why, "/logs/b0/part-w-1.json") {
+		t.Fatalf("no part is held: %+v", st)
+	}
+	return s, st.Parts[0]
+}
+
+// TestHeldPart is held over restarts, is told once by each process, hinders no
+// other part, and ends as the operator says.
+func TestHeldPart(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		how     journal.Resolution
+		stopped bool // resolved while no sink runs
+		files   int
+	}{
+		{"published again", journal.PublishAgain, false, 2},
+		{"taken for published", journal.AcceptDone, false, 1},
+		{"published again, while stopped", journal.PublishAgain, true, 2},
+		{"taken for published, while stopped", journal.AcceptDone, true, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				s, held := holdOne(t, w)
+				s = w.restart(s)
+				if n := w.log.count("a part is held"); n != 2 {
+					t.Errorf("%d lines in two processes", n)
+				}
+				for _, l := range w.log.with("a part is held") {
+					if !strings.Contains(l.attrs["do"], fmt.Sprintf("out-hdfs resolve --state-dir /state part %d", held.Number)) {
+						t.Errorf("the line doesn't name the command: %v", l)
+					}
+				}
+				w.must(s, one("c1", "b0"))
+				time.Sleep(time.Minute)
+				if n := len(w.finished()); n != 2 { // the deleted one is among them
+					t.Errorf("%d files beside a held part", n)
+				}
+				r := journal.Resolved{Part: held.Number, How: row.how}
+				if row.stopped {
+					w.close(s)
+					j, _, err := journal.Open(journal.Options{Disk: w.disk, Log: w.config().Log, Tool: true, SegmentSize: 8 << 10})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := errors.Join(sink.ResolveStopped(j, r), j.Close()); err != nil {
+						t.Fatal(err)
+					}
+					s = w.open()
+				} else if err := s.Resolve(r); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				if err := s.Resolve(r); err == nil {
+					t.Error("what is resolved can be resolved again")
+				}
+				st := w.status(s)
+				if len(st.Parts) != 0 || st.Finished.Parts != 2 || st.StagedBytes != 0 {
+					t.Errorf("%+v", st)
+				}
+				w.close(s)
+				if n := strings.Count(fmt.Sprint(w.public), `"c0"`); n != row.files { // once deleted, and once more if it was published again
+					t.Errorf("the record was published %d times", n)
+				}
+				if staged := slices.DeleteFunc(w.disk.Names(), func(n string) bool { return !strings.HasPrefix(n, "staged/") }); len(staged) != 0 {
+					t.Errorf("staged files are left: %v", staged)
+				}
+			})
+		})
+	}
+}
+
+// TestOnlyWhatIsHeldCanBeResolved: an operator can't end what goes on by
+// itself, and of two at a time one is right.
+func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s, held := holdOne(t, w)
+		w.store.SetDown(errors.New("connection refused"))
+		w.must(s, one("c1", "b1"))
+		time.Sleep(time.Second)
+		pending := w.status(s).Parts[1]
+		for _, r := range []journal.Resolved{
+			{Part: 99, How: journal.PublishAgain},
+			{Part: 99, How: journal.AcceptDone},
+			{Part: pending.Number, How: journal.PublishAgain},
+			{Part: pending.Number, How: journal.AcceptDone},
+			{Seq: 1, How: journal.DecodeAgain},
+			{Seq: 99, How: journal.DeadLetter},
+			{Part: held.Number},
+			{Part: held.Number, How: 77},
+		} {
+			if err := s.Resolve(r); err == nil {
+				t.Errorf("%+v was accepted", r)
+			}
+		}
+		var wait sync.WaitGroup
+		answers := make([]error, 8)
+		for i := range answers {
+			how := journal.PublishAgain
+			if i%2 == 0 {
+				how = journal.AcceptDone
+			}
+			wait.Go(func() { answers[i] = s.Resolve(journal.Resolved{Part: held.Number, How: how}) })
+		}
+		wait.Wait()
+		accepted := 0
+		for _, err := range answers {
+			if err == nil {
+				accepted++
+			}
+		}
+		if accepted != 1 {
+			t.Errorf("%d of several at a time were accepted", accepted)
+		}
+		w.store.SetDown(nil)
+		w.close(s)
+		if err := s.Resolve(journal.Resolved{Part: 1, How: journal.AcceptDone}); err == nil {
+			t.Error("a closed sink resolves")
+		}
+	})
+}
+
+// TestDamagedStagedFile is set aside and its part held, whatever is wrong with
+// it, and what isn't damaged goes on. Put back as it was it can be published.
+func TestDamagedStagedFile(t *testing.T) {
+	for name, damage := range map[string]func(b []byte) []byte{
+		"one bit":   func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"too short": func(b []byte) []byte { return b[:len(b)-1] },
+		"too long":  func(b []byte) []byte { return append(b, 'x') },
+		"empty":     func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
+				w.store.SetDown(errors.New("connection refused"))
+				s := w.open()
+				w.must(s, one("c0", "b0"))
+				w.must(s, one("c1", "b1"))
+				time.Sleep(time.Second)
+				w.close(s)
+				whole := w.disk.Content("staged/1")
+				if err := w.disk.Damage("staged/1", damage); err != nil {
+					t.Fatal(err)
+				}
+				w.store.SetDown(nil)
+				s = w.open()
+				time.Sleep(time.Minute)
+				st := w.status(s)
+				if len(st.Parts) != 1 || st.Parts[0].State != "held" || !strings.Contains(st.Parts[0].Why, "/state/aside/1") {
+					t.Fatalf("%+v", st.Parts)
+				}
+				if n := len(w.finished()); n != 1 {
+					t.Errorf("%d files", n)
+				}
+				if n := len(w.disk.Content("aside/1")); n == len(whole) && name != "one bit" {
+					t.Errorf("%d bytes were set aside", n)
+				}
+				s = w.restart(s)
+				f, err := w.disk.Create("staged/1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.WriteAt(whole, 0); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Resolve(journal.Resolved{Part: 1, How: journal.PublishAgain}); err != nil {
+					t.Error(err)
+				}
+				w.close(s)
+				w.mustBeRight()
+			})
+		})
+	}
+}
+
+// TestStagedFileThatIsGone is held, too, and can be given up.
+func TestStagedFileThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
+		w.store.SetDown(errors.New("connection refused"))
+		s := w.open()
+		w.must(s, one("c0", "b0"))
+		w.close(s)
+		if err := w.disk.Remove("staged/1"); err != nil {
+			t.Fatal(err)
+		}
+		w.store.SetDown(nil)
+		s = w.open()
+		time.Sleep(time.Minute)
+		if st := w.status(s); len(st.Parts) != 1 || st.Parts[0].State != "held" {
+			t.Fatalf("%+v", st.Parts)
+		}
+		if err := s.Resolve(journal.Resolved{Part: 1, How: journal.AcceptDone}); err != nil {
+			t.Error(err)
+		}
+		s = w.restart(s)
+		if st := w.status(s); len(st.Parts) != 0 || st.StagedBytes != 0 {
+			t.Errorf("%+v", st)
+		}
+		w.close(s)
+	})
+}
+
+// dieOver runs one process that dies while the assigner looks at a record of
+// the bucket, or that ends by itself if it never does.
+func (w *world) dieOver(bucket string, flush func(s *sink.Sink)) (died bool) {
+	var after atomic.Pointer[crashdisk.Disk]
+	var once sync.Once
+	// A process that died does nothing any more. Its goroutines are let go only
+	// when its disk and target don't take anything.
+	flushed, dead := make(chan struct{}), make(chan struct{})
+	w.see = func(b string) {
+		if b == bucket {
+			<-flushed // what is accepted after the death would be no promise
+			once.Do(func() { after.Store(w.disk.Crash(crashdisk.All, 0)) })
+			<-dead
+		}
+	}
+	w.inject = faultfs.StopWhen(func() bool { return after.Load() != nil })
+	s := w.open()
+	flush(s)
+	close(flushed)
+	time.Sleep(2 * time.Minute)
+	if after.Load() == nil {
+		w.close(s)
+		w.see, w.inject = nil, nil
+		return false
+	}
+	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
+	close(dead)
+	_ = s.Close()
+	w.disk, w.see, w.inject = after.Load(), nil, nil
+	return true
+}
+
+// TestChunkThatKillsTheProcess is held after three deaths in a row, and only
+// that chunk: those decoded beside it are published. An operator ends it.
+func TestChunkThatKillsTheProcess(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		how  journal.Resolution
+	}{{"sent to the dead letters", journal.DeadLetter}, {"decoded once more", journal.DecodeAgain}} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+				killer := 0
+				for death := range 5 {
+					died := w.dieOver("killer", func(s *sink.Sink) {
+						if death > 0 { // some more come each time
+							w.must(s, one(fmt.Sprintf("c%d", 100+death), "b1"))
+							return
+						}
+						for i := range 10 {
+							bucket := "b0"
+							if i == 4 {
+								bucket = "killer"
+							}
+							c := one(fmt.Sprintf("c%d", i), bucket)
+							w.must(s, c)
+						}
+					})
+					if died {
+						killer++
+					}
+				}
+				if killer != 3 {
+					t.Errorf("the process died %d times", killer)
+				}
+				s := w.open()
+				time.Sleep(2 * time.Minute)
+				st := w.status(s)
+				if len(st.HeldChunks) != 1 || st.UnfinishedChunks != 1 {
+					t.Fatalf("%+v", st)
+				}
+				if n := w.log.count("a chunk is held"); n == 0 {
+					t.Error("nothing says that it is held")
+				}
+				if err := s.Resolve(journal.Resolved{Seq: st.HeldChunks[0], How: row.how}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * time.Minute)
+				w.close(s)
+				w.mustBeRight()
+				if n := len(w.deadLetters()); (n == 1) != (row.how == journal.DeadLetter) {
+					t.Errorf("%d dead letters", n)
+				}
+			})
+		})
+	}
+}
+
+// TestResolveBeforeItsTurn: a held chunk that is resolved while others are still
+// decoded is decoded once.
+func TestResolveBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+		for range 3 {
+			w.dieOver("killer", func(s *sink.Sink) {
+				if len(w.owed) == 0 {
+					w.must(s, one("c0", "killer"))
+					w.must(s, one("c1", "b0"))
+				}
+			})
+		}
+		s := w.open()
+		if err := s.Resolve(journal.Resolved{Seq: 1, How: journal.DecodeAgain}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		w.close(s)
+		w.mustBeRight()
+	})
+}
