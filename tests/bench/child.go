@@ -20,11 +20,12 @@ import (
 	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
+	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 )
 
 // job is one measurement.
 type job struct {
-	What     string // plain or sink
+	What     string // plain, sink or client
 	Label    string
 	Files    []string // the chunks, taken in turn
 	Work     string   // a folder of its own
@@ -38,6 +39,8 @@ type job struct {
 	Away        bool   // the target is away for the first half
 	Abandon     bool   // leave everything unfinished
 	Profile     string // write a CPU profile there
+	Path        string // where the sink or the client writes; a local folder if empty
+	ConfDir     string // of the HDFS of Path; for a client the NameNode's address
 }
 
 // result is what came of it. Times are seconds, or milliseconds for flushes.
@@ -63,6 +66,11 @@ func (r result) mbps(seconds float64) float64 {
 
 func (r result) perGB(seconds float64) float64 { return seconds / r.Bytes * 1e9 }
 
+// add takes over the CPU time between two moments.
+func (r *result) add(before, after times) {
+	r.CPU, r.Kernel = after.user+after.kernel-before.user-before.kernel, after.kernel-before.kernel
+}
+
 // target takes chunks.
 type target interface {
 	flush(data []byte) error
@@ -87,6 +95,15 @@ func child(task string) error {
 		defer pprof.StopCPUProfile()
 	}
 	before, start := cpu(), time.Now()
+	if j.What == "client" {
+		bytes, err := writeFiles(j)
+		if err != nil {
+			return err
+		}
+		r := result{Bytes: float64(bytes), Published: time.Since(start).Seconds(), PeakMB: float64(peak()) / 1e6}
+		r.add(before, cpu())
+		return json.NewEncoder(os.Stdout).Encode(r)
+	}
 	t, err := open(j)
 	if err != nil {
 		return err
@@ -104,8 +121,7 @@ func child(task string) error {
 		return err
 	}
 	r.Published = time.Since(start).Seconds()
-	after := cpu()
-	r.CPU, r.Kernel = after.user+after.kernel-before.user-before.kernel, after.kernel-before.kernel
+	r.add(before, cpu())
 	r.PeakMB = float64(peak()) / 1e6
 	if n := len(flushes); n > 0 {
 		slices.Sort(flushes)
@@ -123,6 +139,9 @@ func open(j job) (target, error) {
 	values := map[string]string{
 		"path": "file://" + j.Work + "/out", "state_dir": j.Work + "/state", "exit_timeout": "10m",
 		"bucket_timezone": "UTC", "bucket_format": "yyyy-MM-dd--HH-mm", "state_limit": "20G",
+	}
+	if j.Path != "" {
+		values["path"], values["hadoop_conf_dir"], values["hdfs_user"] = j.Path, j.ConfDir, hdfs.Superuser
 	}
 	if j.MemoryLimit != "" {
 		values["memory_limit"] = j.MemoryLimit
@@ -250,9 +269,11 @@ func (j job) sendOne(t target, n int, start time.Time) (took time.Duration, size
 
 type times struct{ user, kernel float64 }
 
-func cpu() times {
+func cpu() times { return cpuOf(unix.RUSAGE_SELF) }
+
+func cpuOf(who int) times {
 	var ru unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &ru); err != nil {
+	if err := unix.Getrusage(who, &ru); err != nil {
 		return times{}
 	}
 	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }

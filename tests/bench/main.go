@@ -1,5 +1,7 @@
 // Command bench measures the plugin's sink beside the least that the same disk
-// can do with the same bytes: a plain write and fdatasync of each chunk.
+// can do with the same bytes: a plain write and fdatasync of each chunk; and on
+// a real HDFS, where there are Java and Maven, beside Hadoop's own copy of what
+// it wrote.
 //
 // Each measurement runs in a process of its own, so that its CPU time and
 // memory are its own, and takes its chunks from mapped files as Fluent Bit
@@ -52,7 +54,7 @@ func run(dir string, mb int, only, profile, task string) error {
 		return err
 	}
 	fmt.Printf("chunks of %d bytes, %d records each, %d MB a throughput row\n\n", b.chunkBytes, recordsPerChunk, mb)
-	steps := []func(int) error{b.throughput, b.latency, b.memory, b.recovery}
+	steps := []func(int) error{b.throughput, b.latency, b.memory, b.recovery, b.hdfs}
 	for _, step := range steps {
 		if err := step(mb); err != nil {
 			return err
@@ -121,7 +123,9 @@ func (b *bench) run(j job) (result, error) {
 		if j.Buckets > 1 {
 			kind = "many"
 		}
-		j.Files = append(j.Files, b.chunk(kind, c))
+		if j.What != "client" {
+			j.Files = append(j.Files, b.chunk(kind, c))
+		}
 	}
 	if err := os.MkdirAll(j.Work, 0o700); err != nil {
 		return result{}, err

@@ -85,7 +85,7 @@ func TestHDFSIsAway(t *testing.T) {
 		"state_limit": "1G",
 	})
 	l := &load{a: a, first: 1}
-	absent := l.send(forAtLeast(10*time.Second, nil))
+	absent := l.send(forAtLeast(5*time.Second, nil))
 	if a.status(t).Finished.Parts > 0 {
 		t.Error("something was published where there is no HDFS")
 	}
@@ -100,7 +100,7 @@ func TestHDFSIsAway(t *testing.T) {
 		})
 	}()
 	l.send(forAtLeast(0, published))
-	present := l.send(forAtLeast(20*time.Second, nil))
+	present := l.send(forAtLeast(15*time.Second, nil))
 	must(t, name.Kill())
 	absent = append(absent, l.send(forAtLeast(away, nil))...)
 	must(t, name.Restart())

@@ -9,7 +9,7 @@ package target
 
 import (
 	"context"
-	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +32,16 @@ var shared = hdfs.Shared{Options: hdfs.Options{DataNodes: 1, Encryption: true, P
 	"dfs.namenode.fs-limits.max-component-length": fmt.Sprint(longestComponent),
 }}}
 
-func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
+// beside is how many tests run at a time that may: they mostly wait.
+const beside = "16"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", beside); err != nil {
+		panic(err) // there is no such flag
+	}
+	os.Exit(shared.Main(m))
+}
 
 // user is whom the sinks write as. Nobody is a superuser by this name.
 const user = "alice"
@@ -190,9 +199,4 @@ func directory(t testing.TB, c *hdfs.Cluster) string {
 	p := fmt.Sprintf("/target/%d", directories.Add(1))
 	must(t, c.MkdirAs(t.Context(), user, p))
 	return p
-}
-
-// ended says whether an error is that a context ended.
-func ended(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
