@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
 // Typed is a column type in Avro's JSON.
@@ -46,9 +46,9 @@ func OneOfEach() []any {
 		uint64(math.MaxUint64), 0.0, 1.5, -2.0, 1e300, math.NaN(), math.Inf(-1), float32(0.1), float32(3),
 		"", "info", "5", "-1.25", "abcd", "true", "2026-03-01T12:00:00.123456Z", "2026-03-01", "12:34:56.789", "\xff\xfe",
 		"3f2a8d1e-6f0b-4b52-9a55-0f8f0a7c1b23", strings.Repeat("長", 10_000), []byte{}, []byte{1, 2, 3, 4}, []byte("text"),
-		Ext{0, []byte{0x69, 0, 0, 0, 0, 0, 0, 0}}, Ext{-1, []byte{0x69, 0, 0, 0}}, Ext{5, nil}, Ext{0, []byte{1}},
-		[]any{}, []any{1, 2}, []any{nil}, []any{"x"}, []any{Map{"a", 1, "tags", []any{"t"}}}, []any{Map{"a", 1}}, []any{[]any{1}},
-		Map{}, Map{"a", 1}, Map{"a", 1, "b", "x"}, Map{"a", "x"}, Map{"a", 1, "a", 2}, Map{1, 2}, Map{"c", Map{}}, Map{"a", nil},
+		eventtest.Ext{Type: 0, Data: []byte{0x69, 0, 0, 0, 0, 0, 0, 0}}, eventtest.Ext{Type: -1, Data: []byte{0x69, 0, 0, 0}}, eventtest.Ext{Type: 5, Data: nil}, eventtest.Ext{Type: 0, Data: []byte{1}},
+		[]any{}, []any{1, 2}, []any{nil}, []any{"x"}, []any{eventtest.Map{"a", 1, "tags", []any{"t"}}}, []any{eventtest.Map{"a", 1}}, []any{[]any{1}},
+		eventtest.Map{}, eventtest.Map{"a", 1}, eventtest.Map{"a", 1, "b", "x"}, eventtest.Map{"a", "x"}, eventtest.Map{"a", 1, "a", 2}, eventtest.Map{1, 2}, eventtest.Map{"c", eventtest.Map{}}, eventtest.Map{"a", nil},
 	}
 }
 
@@ -68,7 +68,7 @@ func Conversions() []Conversion {
 	for _, t := range Types() {
 		byName[t.Name] = t.Type
 	}
-	second := Ext{0, []byte{0x69, 0x55, 0xb9, 0, 0x07, 0x5b, 0xcd, 0x15}} // 2026-01-01T00:00:00.123456789Z
+	second := eventtest.Ext{Type: 0, Data: []byte{0x69, 0x55, 0xb9, 0, 0x07, 0x5b, 0xcd, 0x15}} // 2026-01-01T00:00:00.123456789Z
 	rows := []struct {
 		typ             string
 		value           any
@@ -83,8 +83,8 @@ func Conversions() []Conversion {
 		{"double", 0.1, "0.1", "0.1"}, {"double", 5, "5", "5"}, {"double", int64(1<<53 + 1), "", ""}, {"double", "2.5", "2.5", ""}, {"double", "x", "", ""},
 		{"double", math.NaN(), "NaN", "NaN"}, {"double", math.Inf(1), "+Inf", "+Inf"}, {"double", uint64(1 << 63), "9.223372e+18", "9.223372e+18"},
 		{"string", "text", "text", "text"}, {"string", "", "empty", "empty"}, {"string", 5, "5", ""}, {"string", true, "true", ""}, {"string", 1.0, "1.0", ""},
-		{"string", []byte("ab"), "YWI=", ""}, {"string", Map{"a", []any{1}}, `{"a":[1]}`, ""}, {"string", "a\xffb", "a\uFFFDb", "a\uFFFDb"},
-		{"string", second, "2026-01-01T00:00:00.123456Z", ""}, {"string", Ext{5, []byte("a")}, `{"type":5,"data":"YQ=="}`, ""},
+		{"string", []byte("ab"), "YWI=", ""}, {"string", eventtest.Map{"a", []any{1}}, `{"a":[1]}`, ""}, {"string", "a\xffb", "a\uFFFDb", "a\uFFFDb"},
+		{"string", second, "2026-01-01T00:00:00.123456Z", ""}, {"string", eventtest.Ext{Type: 5, Data: []byte("a")}, `{"type":5,"data":"YQ=="}`, ""},
 		{"bytes", []byte{0, 255}, "00ff", "00ff"}, {"bytes", "ab", "6162", ""}, {"bytes", 5, "", ""},
 		{"fixed", []byte("abcd"), "61626364", "61626364"}, {"fixed", []byte("abc"), "", ""}, {"fixed", "abcd", "61626364", ""},
 		{"enum", "warn", "warn", "warn"}, {"enum", "error", "", ""}, {"enum", 1, "", ""},
@@ -99,12 +99,12 @@ func Conversions() []Conversion {
 		{"decimal", 12, "12.00", "12.00"}, {"decimal", "-1.25", "-1.25", ""}, {"decimal", 0.5, "0.50", ""}, {"decimal", "1.234", "", ""}, {"decimal", 1000, "", ""}, {"decimal", "999.99", "999.99", ""},
 		{"decimal", "-999.99", "-999.99", ""}, {"decimal", "1e2", "100.00", ""}, {"decimal", "", "", ""}, {"decimal", "1-2", "", ""}, {"decimal", []byte{0xff}, "-0.01", "-0.01"},
 		{"decimal", -128, "-128.00", "-128.00"}, {"decimal", 0, "0.00", "0.00"}, {"fixed decimal", "-123456789.125", "-123456789.125", ""}, {"fixed decimal", -1, "-1.000", "-1.000"},
-		{"array", []any{1, 2}, "[1 2]", "[1 2]"}, {"array", []any{}, "[]", "[]"}, {"array", []any{1, "2"}, "[1 2]", ""}, {"array", []any{1, nil}, "", ""}, {"array", 1, "", ""}, {"array", Map{}, "", ""},
+		{"array", []any{1, 2}, "[1 2]", "[1 2]"}, {"array", []any{}, "[]", "[]"}, {"array", []any{1, "2"}, "[1 2]", ""}, {"array", []any{1, nil}, "", ""}, {"array", 1, "", ""}, {"array", eventtest.Map{}, "", ""},
 		{"array of nullable", []any{"a", nil, ""}, "[a null empty]", "[a null empty]"},
-		{"map", Map{"a", 1, "b", 2}, "{a=1 b=2}", "{a=1 b=2}"}, {"map", Map{}, "{}", "{}"}, {"map", Map{"a", 1, "a", 2}, "{a=2}", "{a=2}"}, {"map", Map{5, 1}, "{5=1}", "{5=1}"}, {"map", Map{"a", "x"}, "", ""}, {"map", []any{}, "", ""},
-		{"record", Map{"a", 1}, "{a=1 b=null}", "{a=1 b=null}"}, {"record", Map{"b", "x", "a", 2}, "{a=2 b=x}", "{a=2 b=x}"}, {"record", Map{"a", 1, "more", 2}, "{a=1 b=null}", ""}, {"record", Map{}, "", ""}, {"record", Map{"a", nil}, "", ""},
-		{"list of records", []any{Map{"a", 1, "tags", []any{"x", "y"}}, Map{"a", 2, "tags", []any{}}}, "[{a=1 tags=[x y]} {a=2 tags=[]}]", "[{a=1 tags=[x y]} {a=2 tags=[]}]"},
-		{"list of records", []any{Map{"a", 1, "tags", "x"}}, "", ""},
+		{"map", eventtest.Map{"a", 1, "b", 2}, "{a=1 b=2}", "{a=1 b=2}"}, {"map", eventtest.Map{}, "{}", "{}"}, {"map", eventtest.Map{"a", 1, "a", 2}, "{a=2}", "{a=2}"}, {"map", eventtest.Map{5, 1}, "{5=1}", "{5=1}"}, {"map", eventtest.Map{"a", "x"}, "", ""}, {"map", []any{}, "", ""},
+		{"record", eventtest.Map{"a", 1}, "{a=1 b=null}", "{a=1 b=null}"}, {"record", eventtest.Map{"b", "x", "a", 2}, "{a=2 b=x}", "{a=2 b=x}"}, {"record", eventtest.Map{"a", 1, "more", 2}, "{a=1 b=null}", ""}, {"record", eventtest.Map{}, "", ""}, {"record", eventtest.Map{"a", nil}, "", ""},
+		{"list of records", []any{eventtest.Map{"a", 1, "tags", []any{"x", "y"}}, eventtest.Map{"a", 2, "tags", []any{}}}, "[{a=1 tags=[x y]} {a=2 tags=[]}]", "[{a=1 tags=[x y]} {a=2 tags=[]}]"},
+		{"list of records", []any{eventtest.Map{"a", 1, "tags", "x"}}, "", ""},
 	}
 	var all []Conversion
 	for i, r := range rows {

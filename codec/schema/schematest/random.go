@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
 // Evolving makes chunks of a stream whose fields come and go, change their type
@@ -15,11 +15,11 @@ func Evolving(r *rand.Rand, chunk int) []byte {
 	var b []byte
 	phase := chunk / 20 % 7
 	for i := range 1 + r.IntN(5) {
-		m := Map{"id", chunk*10 + i, "log", "line " + strconv.Itoa(r.IntN(1000))}
+		m := eventtest.Map{"id", chunk*10 + i, "log", "line " + strconv.Itoa(r.IntN(1000))}
 		for range r.IntN(6) {
 			m = append(m, key(r, phase), Value(r, 3))
 		}
-		b = Append(b, Event(At(1767225600+int64(chunk), uint32(i)), Map{}, m))
+		b = eventtest.Append(b, eventtest.Event(eventtest.At(1767225600+int64(chunk), uint32(i)), eventtest.Map{}, m))
 	}
 	return b
 }
@@ -65,12 +65,12 @@ func Value(r *rand.Rand, depth int) any {
 	case 9:
 		return []byte{byte(r.IntN(256)), 0xff}
 	case 10:
-		return Ext{int8(r.IntN(256) - 128), []byte{1, 2, 3}}
+		return eventtest.Ext{Type: int8(r.IntN(256) - 128), Data: []byte{1, 2, 3}}
 	case 11:
 		odd := []string{"", "x", "日志", "\xff\xfe", "5", "true", `{"a":1}`}
 		return odd[r.IntN(len(odd))]
 	case 12, 13:
-		m := Map{}
+		m := eventtest.Map{}
 		for range r.IntN(4) {
 			m = append(m, key(r, 0), Value(r, depth-1))
 		}
