@@ -97,7 +97,10 @@ func (c *committer) look(ctx context.Context, v fs.Viewer, a journal.Attempt) (o
 	}
 	info, err := v.Find(ctx, fs.FileID(a.ID))
 	if err == nil {
-		out.moved = !info.Dir && info.Path != a.Temp
+		// A length below 0 is a file where we may not look. Otherwise it must be
+		// as it was uploaded: after a reformat identities begin anew.
+		same := info.Length < 0 || info.Length == a.Length && info.ModTime.Equal(a.ModTime)
+		out.moved = !info.Dir && info.Path != a.Temp && same
 		return out, nil
 	}
 	if cls := fs.ClassOf(err); cls != fs.Missing && cls != fs.Unsupported {
