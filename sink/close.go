@@ -12,21 +12,17 @@ import (
 
 // Drain publishes everything that was accepted so far, and rolls what is in
 // progress for that; parts that are held stay. It returns the end of ctx if
-// that came first. Temps that earlier attempts left are removed too, as far as
-// the target lets them be.
+// that came first. Temps that earlier attempts left are removed, too; one that
+// wasn't there stays listed, since it may still appear for as long as
+// lateEffect.
 func (s *Sink) Drain(ctx context.Context) error {
 	if !s.drain(ctx) {
 		return fmt.Errorf("drain: %w", context.Cause(ctx))
 	}
-	// One that was missing once may still appear for as long as lateEffect.
-	ctx, cancel := context.WithTimeout(ctx, lateEffect+10*time.Second)
-	defer cancel()
-	for s.removeLeftovers(ctx); len(s.journal.Leftovers()) > 0 && ctx.Err() == nil; s.removeLeftovers(ctx) {
-		sleep(ctx, 5*time.Second)
-	}
+	s.removeLeftovers(ctx)
 	for _, l := range s.journal.Leftovers() {
-		s.log.Warn("a temp file that an attempt left can't be removed", "target", l.Target, "file", l.Temp,
-			"do", "remove it by hand, or drain again")
+		s.log.Info("a temp file of an attempt isn't confirmed gone", "target", l.Target, "file", l.Temp,
+			"do", "drain again in a minute before the state directory is removed")
 	}
 	return nil
 }

@@ -79,6 +79,11 @@ func Serve(stateDir string, s *sink.Sink) (*Server, error) {
 		return nil, fmt.Errorf("listen on %s in %s: %w", SocketName, stateDir, err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false) // its address means nothing once dir is closed
+	// Whoever may write to the socket may resolve. The directory keeps others
+	// out unless somebody made it himself.
+	if err := os.Chmod(filepath.Join(stateDir, SocketName), 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
 	srv := &Server{
 		http: &http.Server{Handler: handler(s), ReadTimeout: time.Minute, WriteTimeout: time.Minute},
 		done: make(chan struct{}),
