@@ -72,7 +72,7 @@ type Journal struct {
 	segments map[uint64]segmentInfo // on the disk
 	spares   []string               // of segmentSize each, the last one made last
 	// spareErr is why the last spare could not be made; spareTries counts the
-	// attempts, and spareTried, on mu, tells of each.
+	// attempts, and spareTried, on mu, tells of each, and of a spare had otherwise.
 	spareErr   error
 	spareTries int
 	spareEnd   bool // no spare will be made any more

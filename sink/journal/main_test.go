@@ -24,7 +24,8 @@ func options(d disk.Disk) Options {
 	return Options{Disk: d, Log: slog.New(slog.DiscardHandler), Owner: "test", SegmentSize: smallSegment}
 }
 
-// open opens a journal that ends with the test at the latest.
+// open opens a journal that ends with the test at the latest. The next segment
+// is there, if it can be, so that the disk is quiet.
 func open(t testing.TB, o Options) (*Journal, *Report) {
 	t.Helper()
 	j, r, err := Open(o)
@@ -32,6 +33,7 @@ func open(t testing.TB, o Options) (*Journal, *Report) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
+	_ = j.awaitSpare()
 	return j, r
 }
 

@@ -348,3 +348,26 @@ func TestAVoidChunkIsNewAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatFollowsAVoidFrameStaysVoid: two frames fail, and one of the first's
+// size succeeds. The second must not be taken for what follows it.
+func TestWhatFollowsAVoidFrameStaysVoid(t *testing.T) {
+	for way, fault := range faultWays {
+		t.Run(way, func(t *testing.T) {
+			d := crashdisk.New()
+			j, _ := open(t, options(d))
+			fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.Sync }, fault: fault, times: 1}
+			d.SetHook(fail.hook)
+			if err := j.Append(Rolled{Part: Part{Number: 1}}, Rolled{Part: Part{Number: 2}}); !errors.Is(err, fault.Err) {
+				t.Fatalf("error %v", err)
+			}
+			appended(t, j, Rolled{Part: Part{Number: 3}})
+			for _, keep := range []crashdisk.Keep{crashdisk.None, crashdisk.All, crashdisk.Killed} {
+				next, _ := open(t, options(d.Crash(keep, 0)))
+				if p := next.Parts(); len(p) != 1 || p[0].Number != 3 {
+					t.Errorf("unsynced %v: parts %v", keep, p)
+				}
+			}
+		})
+	}
+}

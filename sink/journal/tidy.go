@@ -57,6 +57,7 @@ func (j *Journal) retire(id uint64, reuse bool) {
 		if err == nil {
 			j.mu.Lock()
 			j.spares = append(j.spares, name)
+			j.spareTried.Broadcast()
 			j.mu.Unlock()
 			return
 		}
