@@ -32,7 +32,14 @@ type Status struct {
 	Parts         []PartStatus    `json:"parts"`
 	Troubles      []TroubleStatus `json:"troubles,omitempty"`
 	LeftoverTemps int             `json:"leftover_temps,omitempty"`
-	Finished      journal.Totals  `json:"finished"`
+	Finished      FinishedStatus  `json:"finished"`
+}
+
+// FinishedStatus counts what the instance ever published.
+type FinishedStatus struct {
+	Parts   uint64 `json:"parts"`
+	Records uint64 `json:"records"`
+	Bytes   uint64 `json:"bytes"`
 }
 
 // PartStatus is one part that isn't finished.
@@ -100,7 +107,7 @@ func mergeStatus(lists ...[]PartStatus) []PartStatus {
 func JournalStatus(j *journal.Journal) Status {
 	st := Status{
 		WriterID: j.WriterID(), At: time.Now(), JournalBytes: j.Usage(), LeftoverTemps: len(j.Leftovers()),
-		Finished: j.Totals(), Parts: []PartStatus{},
+		Finished: FinishedStatus(j.Totals()), Parts: []PartStatus{},
 	}
 	older := func(t time.Time) {
 		if st.Oldest == nil || t.Before(*st.Oldest) {

@@ -1,0 +1,198 @@
+package sink_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+)
+
+// states counts parts by state.
+func states(st sink.Status) map[string]int {
+	m := map[string]int{}
+	for _, p := range st.Parts {
+		m[p.State]++
+	}
+	return m
+}
+
+// TestStatusInEachState follows one part from its first record to its end.
+func TestStatusInEachState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		hold := map[faultfs.Op]chan struct{}{faultfs.PutCreate: make(chan struct{}), faultfs.Stat: make(chan struct{}), faultfs.Rename: make(chan struct{})}
+		w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
+			if release := hold[c.Op]; release != nil {
+				return faultfs.Hang(release)
+			}
+			return faultfs.Pass()
+		}}
+		slow := make(chan struct{})
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if op.Kind == crashdisk.Sync && op.Name == "staged/1" {
+				<-slow
+			}
+			return crashdisk.Fault{}
+		})
+		s := w.open()
+		is := func(state string, unfinished int, staged bool) {
+			t.Helper()
+			synctest.Wait()
+			st := w.status(s)
+			if got, want := fmt.Sprint(states(st)), fmt.Sprint(map[string]int{state: 1}); got != want || st.UnfinishedChunks != unfinished ||
+				(st.StagedBytes > 0) != staged || st.Oldest == nil || !st.Running {
+				t.Errorf("in state %s: %s, %+v", state, got, st)
+			}
+			for _, p := range st.Parts {
+				if p.Number != 1 || p.Bucket != "b0" || p.Records != 2 || p.Bytes == 0 || p.Target != "mem:///logs" || p.Since.IsZero() {
+					t.Errorf("in state %s: %+v", state, p)
+				}
+			}
+		}
+		var c testChunk
+		c.add("c0", "b0")
+		c.add("c1", "b0")
+		w.must(s, c)
+		is("in-progress", 1, false)
+		time.Sleep(2 * time.Minute)
+		is("rolling", 1, true)
+		close(slow)
+		is("pending", 0, true)
+		close(hold[faultfs.PutCreate])
+		is("pending", 0, true) // whether the upload is whole isn't known yet
+		hold[faultfs.Stat] <- struct{}{}
+		is("uploaded", 0, true)
+		close(hold[faultfs.Stat])
+		is("renaming", 0, true)
+		close(hold[faultfs.Rename])
+		synctest.Wait()
+		st := w.status(s)
+		if len(st.Parts) != 0 || st.StagedBytes != 0 || st.Oldest != nil || st.UnfinishedChunks != 0 {
+			t.Errorf("in the end: %+v", st)
+		}
+		if st.Finished != (sink.FinishedStatus{Parts: 1, Records: 2, Bytes: uint64(len(w.public[0].content))}) {
+			t.Errorf("finished: %+v", st.Finished)
+		}
+		w.close(s)
+		w.mustBeRight()
+		if st := w.status(s); st.StateDir != "/state" || st.Finished.Parts != 1 {
+			t.Errorf("after the stop: %+v", st)
+		}
+	})
+}
+
+// TestStatusWithoutAnAnswer: a pipeline that doesn't answer in time costs the
+// parts in progress and nothing else.
+func TestStatusWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := w.open()
+		w.must(s, one("c0", "b0"))
+		synctest.Wait()
+		var fired bool
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if op.Kind == crashdisk.Create {
+				fired = true
+				return crashdisk.Fault{Err: errors.New("input/output error")}
+			}
+			return crashdisk.Fault{}
+		})
+		w.must(s, one("c1", "b1"))
+		synctest.Wait()
+		began := time.Now()
+		st := w.status(s)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if st.UnfinishedChunks != 2 {
+			t.Errorf("%+v", st)
+		}
+		if !fired {
+			t.Error("the disk wasn't asked")
+		}
+		w.disk.SetHook(nil)
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestStatusCountsTroubles of targets, buckets and parts.
+func TestStatusCountsTroubles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = eachRolls
+		w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
+			if c.Op == faultfs.PutClose && partOf(c.Path) == 2 {
+				return faultfs.FailBefore(fs.Unclear, nil)
+			}
+			return faultfs.Pass()
+		}}
+		w.store.Refuse("/logs/b0", nil)
+		s := w.open()
+		w.must(s, one("c0", "b0"))
+		w.must(s, one("c1", "b1"))
+		for i := range 20 {
+			w.must(s, one(fmt.Sprintf("c2%d", i), "b2"))
+			time.Sleep(time.Second)
+		}
+		st := w.status(s)
+		var what []string
+		for _, x := range st.Troubles {
+			what = append(what, fmt.Sprintf("%s %s %d", x.Target, x.Bucket, x.Part))
+			if x.Since.IsZero() || x.Until.IsZero() || x.Why == "" || x.Until.Before(x.Since) {
+				t.Errorf("%+v", x)
+			}
+		}
+		if want := []string{"mem:// /logs/b0 0", "mem:// /logs/b1 2"}; !slices.Equal(what, want) {
+			t.Errorf("troubles: %q", what)
+		}
+		w.inject = nil
+		w.store.Allow("/logs/b0")
+		s = w.restart(s)
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestStatusJSON is what programs rely on: the names stay.
+func TestStatusJSON(t *testing.T) {
+	at := time.Date(2026, 11, 29, 22, 0, 0, 0, time.UTC)
+	b, err := json.Marshal(sink.Status{
+		WriterID: "w", StateDir: "/state", Target: "hdfs://ns/logs", Running: true, At: at, JournalBytes: 1, StagedBytes: 2, StateLimit: 3,
+		UnfinishedChunks: 4, Oldest: &at, HeldChunks: []uint64{5},
+		Parts:         []sink.PartStatus{{Number: 6, State: "held", Target: "hdfs://ns/logs", Bucket: "b", Bytes: 7, Records: 8, Since: at, Why: "x"}},
+		Troubles:      []sink.TroubleStatus{{Target: "hdfs://ns", Bucket: "/logs/b", Part: 9, Since: at, Until: at, Why: "y"}},
+		LeftoverTemps: 10, Finished: sink.FinishedStatus{Parts: 11, Records: 12, Bytes: 13},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = `{"writer_id":"w","state_dir":"/state","target":"hdfs://ns/logs","running":true,"at":"2026-11-29T22:00:00Z",` +
+		`"journal_bytes":1,"staged_bytes":2,"state_limit":3,"unfinished_chunks":4,"oldest_unfinished":"2026-11-29T22:00:00Z","held_chunks":[5],` +
+		`"parts":[{"number":6,"state":"held","target":"hdfs://ns/logs","bucket":"b","bytes":7,"records":8,"since":"2026-11-29T22:00:00Z","why":"x"}],` +
+		`"troubles":[{"target":"hdfs://ns","bucket":"/logs/b","part":9,"since":"2026-11-29T22:00:00Z","until":"2026-11-29T22:00:00Z","why":"y"}],` +
+		`"leftover_temps":10,"finished":{"parts":11,"records":12,"bytes":13}}`
+	if string(b) != golden {
+		t.Errorf("the JSON is\n%s\nand not\n%s", b, golden)
+	}
+	var empty map[string]any
+	b, err = json.Marshal(sink.Status{Parts: []sink.PartStatus{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &empty); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(empty)); !slices.Contains(got, "parts") || slices.Contains(got, "troubles") {
+		t.Errorf("an empty status has %v", got)
+	}
+}
