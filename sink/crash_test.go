@@ -273,6 +273,9 @@ func TestStoppedAfterEveryOperation(t *testing.T) {
 		t.Errorf("only %d of %d runs were stopped", died, total/step)
 	}
 	t.Logf("%d runs were stopped, %d of them with an operation of the target's under way: %v", died, late, h.m)
+	if testing.Short() {
+		return // too few runs for everything to happen in one of them
+	}
 	if late == 0 {
 		t.Error("no run was stopped with an operation under way")
 	}

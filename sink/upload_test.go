@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,7 +125,8 @@ func TestTargetInTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				down, busy, most := true, 0, 0
+				down := true
+				var busy, most atomic.Int64
 				var probes []time.Time
 				d := &decide{}
 				d.f = func(c faultfs.Call) faultfs.Action {
@@ -165,7 +167,7 @@ func TestTargetInTrouble(t *testing.T) {
 				if len(gaps) < 5 {
 					t.Errorf("the probes have no jitter: %v", gaps)
 				}
-				most = 0
+				most.Store(0)
 				d.mu.Lock()
 				down = false
 				d.mu.Unlock()
@@ -191,15 +193,13 @@ func TestTargetInTrouble(t *testing.T) {
 // concurrency counts calls under way.
 type concurrency struct {
 	fs.FileSystem
-	mu         sync.Mutex
-	busy, most *int
+	busy, most *atomic.Int64
 }
 
-func (c *concurrency) add(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*c.busy += n
-	*c.most = max(*c.most, *c.busy)
+func (c *concurrency) add(n int64) {
+	now := c.busy.Add(n)
+	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+	}
 }
 
 func (c *concurrency) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
@@ -218,7 +218,7 @@ func (c *concurrency) Remove(ctx context.Context, p string) error {
 func TestOneProbeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		var busy, most int
+		var busy, most atomic.Int64
 		d := &decide{f: func(c faultfs.Call) faultfs.Action { return faultfs.Delay(10 * time.Second) }}
 		w.inject = d
 		w.cfg = func(c *sink.Config) {
@@ -237,13 +237,13 @@ func TestOneProbeAtATime(t *testing.T) {
 			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
 		}
 		time.Sleep(15 * time.Second) // the first four have failed
-		if most != 4 {
-			t.Errorf("%d uploads at a time", most)
+		if most.Load() != 4 {
+			t.Errorf("%d uploads at a time", most.Load())
 		}
-		most = 0
+		most.Store(0)
 		time.Sleep(10 * time.Minute)
-		if most != 1 {
-			t.Errorf("%d probes at a time", most)
+		if most.Load() != 1 {
+			t.Errorf("%d probes at a time", most.Load())
 		}
 		w.store.SetDown(nil)
 		w.close(s)
