@@ -13,7 +13,7 @@ import (
 
 const (
 	away     = time.Minute
-	pace     = 20 * time.Millisecond // between chunks
+	pace     = 50 * time.Millisecond // between chunks
 	ofChunk  = 100
 	filling  = 200
 	slowdown = 10 // how much slower a flush may be, at the 99th percentile
@@ -81,7 +81,7 @@ func TestHDFSIsAway(t *testing.T) {
 	must(t, name.Kill())
 	a := start(t, map[string]string{
 		"path": c.URI() + dir, "hadoop_conf_dir": client(t, c.URI(), patient, nil), "exit_timeout": "2m",
-		"rolling_policy": "default", "roll_size": "200K", "roll_interval": "1s", "bucket_check_interval": "200ms",
+		"rolling_policy": "default", "roll_size": "1M", "roll_interval": "2s", "bucket_check_interval": "200ms",
 		"state_limit": "1G",
 	})
 	l := &load{a: a, first: 1}

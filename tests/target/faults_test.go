@@ -60,6 +60,7 @@ type faultCase struct {
 	proxy  *proxy.Proxy
 	counts []*proxy.Count // of first, and of fault
 	agent  *agent
+	listed bool // when it was published, a temp could still appear
 }
 
 func (f *faultCase) String() string { return fmt.Sprintf("%s: %v", f.way.name, f.fault) }
@@ -98,7 +99,7 @@ func TestEveryMessageOfACommitIsLostOnce(t *testing.T) {
 	})
 	t.Logf("%d cases", len(cases))
 	var all sync.WaitGroup
-	places := make(chan struct{}, 48) // they mostly wait
+	places := make(chan struct{}, 32) // they mostly wait
 	for _, f := range cases {
 		places <- struct{}{}
 		all.Go(func() {
@@ -191,14 +192,21 @@ func (w way) count(t *testing.T, dir string) (made [2]map[string]int) {
 func (f *faultCase) run(t *testing.T) {
 	f.begin(t)
 	f.commit(t)
+	if f.counts[len(f.counts)-1].Fired() == 0 {
+		t.Errorf("%v: it didn't fire", f)
+	}
 	for _, n := range f.counts {
-		if n.Fired() == 0 {
-			t.Errorf("%v: a fault of it didn't fire", f)
+		// Who waits too long for an answer may know by other means before the
+		// message that leads this way has passed.
+		if n.Fired() == 0 && f.fault.Do == proxy.Cut {
+			t.Errorf("%v: what leads there didn't fire", f)
 		}
 	}
-	if !f.late() {
-		must(t, f.agent.Close())
+	if f.late() {
+		f.listed = f.agent.status(t).LeftoverTemps > 0
+		return
 	}
+	must(t, f.agent.Close())
 }
 
 // begin opens the proxy and the agent that sees HDFS through it.
@@ -243,7 +251,7 @@ func grace(t *testing.T, cases []*faultCase) {
 		if !f.late() {
 			continue
 		}
-		if f.agent.status(t).LeftoverTemps > 0 {
+		if f.listed {
 			waited++
 		}
 		all.Go(func() {

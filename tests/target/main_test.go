@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink"
@@ -33,14 +35,19 @@ var shared = hdfs.Shared{Options: hdfs.Options{DataNodes: 1, Encryption: true, P
 }}}
 
 // beside is how many tests run at a time that may: they mostly wait.
-const beside = "16"
+const beside = "8"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", beside); err != nil {
 		panic(err) // there is no such flag
 	}
-	os.Exit(shared.Main(m))
+	code := shared.Main(m)
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "after all tests and the cluster have ended:", err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // user is whom the sinks write as. Nobody is a superuser by this name.
@@ -49,7 +56,7 @@ const user = "alice"
 // Clients wait long for an answer that comes, and short for one that doesn't.
 const (
 	patient   = 60 * time.Second
-	impatient = 1500 * time.Millisecond
+	impatient = 2 * time.Second
 )
 
 // client is a directory with a client's configuration.
@@ -171,9 +178,9 @@ func (a *agent) published(t testing.TB) (held []sink.PartStatus) {
 // within waits until ok answers true, for minutes at most.
 func within(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	end := time.NewTimer(3 * time.Minute)
+	end := time.NewTimer(5 * time.Minute)
 	defer end.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		select {
