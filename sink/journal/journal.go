@@ -86,6 +86,7 @@ type Journal struct {
 	moving       []move
 	moveBuf      []byte
 	unread       map[location]bool // live frames that can't be read, reported once
+	stuck        map[uint64]bool   // segments of which nothing else is live
 }
 
 // segmentInfo is what is known of a segment on the disk.

@@ -81,7 +81,7 @@ func newJournal(o Options) *Journal {
 		disk: o.Disk, log: o.Log, segmentSize: o.SegmentSize, opened: time.Now(),
 		wake: make(chan struct{}, 1), prep: make(chan struct{}, 1),
 		inflight: map[originKey]*request{}, segments: map[uint64]segmentInfo{},
-		unread: map[location]bool{},
+		unread: map[location]bool{}, stuck: map[uint64]bool{},
 	}
 	if j.segmentSize == 0 {
 		j.segmentSize = DefaultSegmentSize

@@ -262,47 +262,54 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// TestOneOriginIsAcceptedOnce delivers one chunk from many goroutines, with
-// syncs that fail in between.
+// TestOneOriginIsAcceptedOnce delivers one chunk from many goroutines while the
+// disk is slow, and fails at first.
 func TestOneOriginIsAcceptedOnce(t *testing.T) {
 	for name, failing := range map[string]int{"all syncs work": 0, "the first syncs fail": 3} {
 		t.Run(name, func(t *testing.T) {
-			d := crashdisk.New()
-			j, _ := open(t, options(d))
-			fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.Sync },
-				fault: crashdisk.Fault{Err: syscall.EIO}, times: failing}
-			var lock sync.Mutex
-			d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
-				lock.Lock()
-				defer lock.Unlock()
-				return fail.hook(op)
-			})
-			var all sync.WaitGroup
-			var mu sync.Mutex
-			var seqs []uint64
-			errs, knowns := 0, 0
-			for range 64 {
-				all.Go(func() {
-					a, err := j.AppendChunk("tag", arrival, file("n", "data"), []byte("data"), nil)
-					mu.Lock()
-					defer mu.Unlock()
-					switch {
-					case err != nil:
-						errs++
-					case a.Known:
-						knowns++
-					default:
-						seqs = append(seqs, a.Seq)
+			synctest.Test(t, func(t *testing.T) {
+				d := crashdisk.New()
+				j, _ := open(t, options(d))
+				fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.Sync },
+					fault: crashdisk.Fault{Err: syscall.EIO}, times: failing}
+				var lock sync.Mutex
+				d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+					if op.Kind == crashdisk.Sync {
+						time.Sleep(time.Second)
 					}
+					lock.Lock()
+					defer lock.Unlock()
+					return fail.hook(op)
 				})
-			}
-			all.Wait()
-			if len(seqs) != 1 || errs > failing || knowns != 63-errs {
-				t.Errorf("accepted %d times, known %d times, %d errors", len(seqs), knowns, errs)
-			}
-			if n := len(j.Chunks()); n != 1 {
-				t.Errorf("%d chunks", n)
-			}
+				var all sync.WaitGroup
+				var mu sync.Mutex
+				var seqs []uint64
+				errs, knowns := 0, 0
+				for range 64 {
+					all.Go(func() {
+						a, err := j.AppendChunk("tag", arrival, file("n", "data"), []byte("data"), nil)
+						mu.Lock()
+						defer mu.Unlock()
+						switch {
+						case err != nil:
+							errs++
+						case a.Known:
+							knowns++
+						default:
+							seqs = append(seqs, a.Seq)
+						}
+					})
+				}
+				all.Wait()
+				if len(seqs) != 1 || errs > failing || knowns != 63-errs {
+					t.Errorf("accepted %d times, known %d times, %d errors", len(seqs), knowns, errs)
+				}
+				if n := len(j.Chunks()); n != 1 {
+					t.Errorf("%d chunks", n)
+				}
+				d.SetHook(nil)
+				closed(t, j)
+			})
 		})
 	}
 }

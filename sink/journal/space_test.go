@@ -127,6 +127,37 @@ func TestALargeChunkOnAFullDiskTakesNothingFromOthers(t *testing.T) {
 	})
 }
 
+// TestCopyingDoesntUseTheLastRoom: what can't be copied whole frees nothing,
+// and other frames need the room.
+func TestCopyingDoesntUseTheLastRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := crashdisk.New()
+		j, _ := open(t, options(d))
+		var large []uint64
+		for range 3 { // a segment each
+			accept(t, j, Origin{}, strings.Repeat("s", 700))
+			accept(t, j, Origin{}, strings.Repeat("s", 700))
+			large = append(large, accept(t, j, Origin{}, strings.Repeat("l", 5500)))
+		}
+		synctest.Wait()
+		fullDisk(d)
+		room := func() int64 { return j.cur.room() + int64(len(j.spares))*smallSegment }
+		for f := (Held{Why: strings.Repeat("x", 100)}); room() > 1000; { // about no part: it changes nothing
+			appended(t, j, f)
+		}
+		before := j.cur.room()
+		for _, seq := range large[:2] {
+			appended(t, j, Void{seq})
+			before -= frameSize(len(Void{seq}.encode(nil)))
+		}
+		synctest.Wait()
+		if got := j.cur.room(); got != before {
+			t.Errorf("%d bytes are left, not %d", got, before)
+		}
+		closed(t, j)
+	})
+}
+
 // TestTheDiskIsntFilledForNothing: usage stays within bounds in a long run
 // with chunks that live shortly and some that live long, and never is more
 // than a few times what is live.

@@ -80,39 +80,36 @@ const (
 	// least. The room counts and not the size, or a large snapshot would make
 	// every segment mostly dead.
 	liveShare = 4
-	// slackSegments is by how many segments the older ones may exceed liveShare
-	// times what is live in them. Chunks mostly die in the order they came, and a
-	// segment that is dying anyway isn't worth copying from.
+	// slackSegments is how many such segments are left alone. Chunks mostly die
+	// in the order they came, so that there usually is one, dying: nothing is won
+	// by copying from it.
 	slackSegments = 1
 )
 
 // planMoves lists the live frames of the oldest segment that is mostly dead, if
-// segments have gathered, and if there is room for the frames: copying must
-// not use up the last room and free nothing.
+// several have gathered, and if there is room for the frames: copying must not
+// use up the last room and free nothing.
 func (j *Journal) planMoves() []move {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	size, live := int64(0), int64(0)
-	for id, info := range j.segments {
-		if id != j.cur.id {
-			size += info.size
-			live += j.st.live[id]
+	var sparse []uint64
+	for id, live := range j.st.live {
+		if id == j.cur.id || j.stuck[id] || live*liveShare > j.segments[id].room {
+			continue
+		}
+		if len(j.spares) > 0 || j.cur.bad == nil && live <= j.cur.room() {
+			sparse = append(sparse, id)
 		}
 	}
-	if size <= liveShare*live+slackSegments*j.segmentSize {
+	if len(sparse) <= slackSegments {
 		return nil
 	}
-	for _, id := range sortedKeys(j.st.live) {
-		live := j.st.live[id]
-		if id == j.cur.id || live*liveShare > j.segments[id].room {
-			continue
-		}
-		if len(j.spares) == 0 && (j.cur.bad != nil || live > j.cur.room()) {
-			continue
-		}
+	slices.Sort(sparse)
+	for _, id := range sparse {
 		if moves := j.liveFramesLocked(id); len(moves) > 0 {
 			return moves
 		}
+		j.stuck[id] = true
 	}
 	return nil
 }
