@@ -15,9 +15,9 @@ const (
 	flatParts  = 63 // of each agent
 	inHand     = 4  // of an agent, at most
 	everyParts = 50 // a sample is taken
-	// Of what each failed upload of the 500 might leave behind, this is less
-	// than the last quarter would have more than the first.
-	mostMore     = 60
+	// If each failed upload left something behind, the last quarter would have
+	// several hundred more than the first. Idle sessions come and go.
+	mostMore     = 150
 	mostMoreHeap = 8 << 20
 )
 
