@@ -448,3 +448,27 @@ func TestSetAside(t *testing.T) {
 		closed(t, j)
 	}
 }
+
+// TestAChunkThatIsReadTwiceCountsOnce: a void frame and the one of its
+// redelivery are both there, and only the snapshot between them knew better.
+func TestAChunkThatIsReadTwiceCountsOnce(t *testing.T) {
+	d := crashdisk.New()
+	j, _ := open(t, options(d))
+	accept(t, j, Origin{}, "before")
+	fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.Sync },
+		fault: crashdisk.Fault{Err: syscall.EIO, After: true}, times: 1}
+	d.SetHook(fail.hook)
+	o := file("n", "twice")
+	if _, err := j.AppendChunk("tag", arrival, o, []byte("twice"), nil); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("error %v", err)
+	}
+	accept(t, j, o, "twice")
+	closed(t, j)
+	if err := d.Damage(segmentsOf(d)[1], func(b []byte) []byte { b[headerSize+frameHeaderSize] ^= 1; return b }); err != nil {
+		t.Fatal(err)
+	}
+	j, r := open(t, options(d))
+	if n := len(j.Chunks()); n != 2 || len(r.Damage) == 0 {
+		t.Errorf("%d chunks, damage %v", n, r.Damage)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,11 +121,15 @@ func sparesOf(d *crashdisk.Disk) (names []string) {
 type on struct {
 	match func(crashdisk.Op) bool
 	fault crashdisk.Fault
-	times int // how often it still fails
+
+	mu    sync.Mutex // guards what follows
+	times int        // how often it still fails
 	fired int
 }
 
 func (o *on) hook(op crashdisk.Op) crashdisk.Fault {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.times == 0 || !o.match(op) {
 		return crashdisk.Fault{}
 	}

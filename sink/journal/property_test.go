@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -21,7 +22,23 @@ type machine struct {
 	d     *crashdisk.Disk
 	run   *run
 	label int
-	next  *on // the operation that fails next
+
+	mu   sync.Mutex // guards next, which the journal's goroutines ask
+	next *on        // the operation that fails next
+}
+
+// fail makes next the operation that fails next.
+func (m *machine) fail(next *on) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next = next
+}
+
+func (m *machine) hook(op crashdisk.Op) crashdisk.Fault {
+	m.mu.Lock()
+	next := m.next
+	m.mu.Unlock()
+	return next.hook(op)
 }
 
 func (m *machine) open() {
@@ -36,8 +53,8 @@ func (m *machine) open() {
 		m.run = newRun(j)
 	}
 	m.run.j = j
-	m.next = &on{}
-	m.d.SetHook(func(op crashdisk.Op) crashdisk.Fault { return m.next.hook(op) })
+	m.fail(&on{})
+	m.d.SetHook(m.hook)
 }
 
 // chunk draws a live chunk.
@@ -157,7 +174,7 @@ func (m *machine) Seen(*rapid.T) {
 // Fail has one of the next operations fail. Steps that fail aren't tried again.
 func (m *machine) Fail(*rapid.T) {
 	skip := rapid.IntRange(0, 6).Draw(m.t, "operations before")
-	m.next = &on{times: 1, fault: crashdisk.Fault{
+	m.fail(&on{times: 1, fault: crashdisk.Fault{
 		Err:   syscall.EIO,
 		After: rapid.Bool().Draw(m.t, "after"),
 		Half:  rapid.Bool().Draw(m.t, "half"),
@@ -166,7 +183,7 @@ func (m *machine) Fail(*rapid.T) {
 			skip--
 		}
 		return skip < 0
-	}}
+	}})
 }
 
 // Crash ends the process, and perhaps the power, and starts again.
@@ -174,7 +191,7 @@ func (m *machine) Crash(*rapid.T) {
 	keep := rapid.SampledFrom([]crashdisk.Keep{crashdisk.None, crashdisk.All, crashdisk.Some, crashdisk.Killed}).Draw(m.t, "keep")
 	seed := rapid.Uint64().Draw(m.t, "seed")
 	if rapid.Bool().Draw(m.t, "cleanly") {
-		m.next.times = 0
+		m.fail(&on{})
 		if err := m.run.j.Close(); err != nil {
 			m.t.Fatal(err)
 		}
