@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
@@ -47,9 +48,9 @@ func (s step) String() string { return fmt.Sprintf("%s %d %v", s.what, s.i, s.ye
 // things that happen, and how often beside each other.
 var things = map[string]int{
 	"deliver": 24, "deliver again": 6, "time": 8,
-	"target fails": 8, "target down": 2, "bucket refused": 2, "quota": 1, "late lands": 2,
+	"target fails": 12, "target down": 2, "bucket refused": 2, "quota": 1, "late lands": 2,
 	"disk fails": 4, "stop": 3, "crash": 5,
-	"consumer": 3, "stranger": 2, "meddler": 2, "pressure": 1,
+	"consumer": 4, "stranger": 2, "meddler": 6, "pressure": 1,
 }
 
 func drawSteps(t *rapid.T) []step {
@@ -195,15 +196,15 @@ func (m *model) start() {
 func (m *model) do(st step) {
 	switch st.what {
 	case "deliver":
-		c := chunkKinds[st.i%len(chunkKinds)].make(m.next)
-		if m.next++; st.yes {
-			c.file = fileOf(m.next)
-		} else {
-			c.file = fileOf(0)
-			c.file.Name = ""
+		for k := range 1 + st.i%4 {
+			c := chunkKinds[(st.i/4+k)%len(chunkKinds)].make(m.next)
+			c.file = chunkfile.File{}
+			if m.next++; st.yes {
+				c.file = fileOf(m.next)
+			}
+			m.all = append(m.all, c)
+			m.deliverAt(len(m.all) - 1)
 		}
-		m.all = append(m.all, c)
-		m.deliverAt(len(m.all) - 1)
 	case "deliver again":
 		if len(m.all) > 0 {
 			m.deliverAt(st.i % len(m.all))

@@ -68,3 +68,46 @@ func TestTimersRollWithoutTraffic(t *testing.T) {
 		w.mustBeRight()
 	})
 }
+
+// TestKnownWhileItsFileExists: a chunk that comes again days later, since
+// another output was slow, is known as long as its file is there, and a day
+// more. Another file with the same name or the same content is new.
+func TestKnownWhileItsFileExists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.StateLimit = 1 << 30; c.SegmentSize = 1 << 20; c.Policy = bySize{1 << 20} }
+		s := w.open()
+		kept := seenChunk(0)
+		w.must(s, kept)
+		for i := 1; i <= seenChunks+10; i++ {
+			w.must(s, seenChunk(i))
+			w.acked(seenChunk(i))
+		}
+		again := func() {
+			t.Helper()
+			before := w.log.count("came again")
+			w.must(s, kept)
+			if w.log.count("came again") == before {
+				t.Error("a chunk that came again is taken for new")
+			}
+		}
+		for range 3 {
+			time.Sleep(40 * time.Hour)
+			again()
+			s = w.restart(s)
+			again()
+		}
+		w.acked(kept)
+		time.Sleep(20 * time.Hour)
+		again()
+		other := one("c-other", "b0")
+		other.file = kept.file
+		w.must(s, other)
+		elsewhere := one("c-elsewhere", "b0")
+		elsewhere.file = kept.file
+		elsewhere.file.Stream = "other"
+		w.must(s, elsewhere)
+		w.close(s)
+		w.mustBeRight()
+	})
+}

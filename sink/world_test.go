@@ -79,6 +79,7 @@ type world struct {
 	cfg    func(*sink.Config) // changes to the usual configuration
 	log    logbook
 	see    func(bucket string) // what the assigner is asked about
+	seen   bool                // the state begins with a batch of seen chunks
 
 	mu      sync.Mutex
 	targets []*faultfs.FS   // opened so far
