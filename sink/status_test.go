@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,10 +99,10 @@ func TestStatusWithoutAnAnswer(t *testing.T) {
 		s := w.open()
 		w.must(s, one("c0", "b0"))
 		synctest.Wait()
-		var fired bool
+		var fired atomic.Bool
 		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Create {
-				fired = true
+				fired.Store(true)
 				return crashdisk.Fault{Err: errors.New("input/output error")}
 			}
 			return crashdisk.Fault{}
@@ -116,7 +117,7 @@ func TestStatusWithoutAnAnswer(t *testing.T) {
 		if st.UnfinishedChunks != 2 {
 			t.Errorf("%+v", st)
 		}
-		if !fired {
+		if !fired.Load() {
 			t.Error("the disk wasn't asked")
 		}
 		w.disk.SetHook(nil)
