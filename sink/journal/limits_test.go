@@ -90,38 +90,44 @@ func bigState(s *state, n int) {
 	}
 }
 
-// TestASnapshotLargerThanASegment: the segments grow with it, and the journal
-// goes on.
-func TestASnapshotLargerThanASegment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := crashdisk.New()
-		j, _ := open(t, options(d))
-		var seqs []uint64
-		for i := range 1500 {
-			seqs = append(seqs, accept(t, j, file(fmt.Sprint("n", i), ""), ""))
-		}
-		if n := len(j.snapshot()); n < 2*smallSegment {
-			t.Fatalf("the snapshot has only %d bytes", n)
-		}
-		before := j.nextID
-		for i := range 600 {
-			appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", i))})
-		}
-		if n := j.nextID - before; n > 80 {
-			t.Errorf("%d segments for %d bytes", n, 600*350)
-		}
-		j, _ = restart(t, j, d, crashdisk.None)
-		if n := len(j.Chunks()); n != 1500 {
-			t.Errorf("%d chunks", n)
-		}
-		for _, seq := range seqs {
-			appended(t, j, Void{seq})
-		}
-		for range 3 {
-			appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", smallSegment))})
-		}
-		closed(t, j)
-	})
+// TestASnapshotAsLargeAsASegment, or larger: the segments grow with it, and
+// the journal goes on without beginning one for each append.
+func TestASnapshotAsLargeAsASegment(t *testing.T) {
+	for name, chunks := range map[string]int{"nearly as large": 140, "larger": 1500} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := crashdisk.New()
+				j, _ := open(t, options(d))
+				var seqs []uint64
+				for i := range chunks {
+					seqs = append(seqs, accept(t, j, file(fmt.Sprint("n", i), ""), ""))
+				}
+				if n := len(j.snapshot()); n < smallSegment*3/4 || chunks == 140 && n > smallSegment {
+					t.Fatalf("the snapshot has %d bytes", n)
+				}
+				before := j.nextID
+				bytes := 0
+				for i := range 600 {
+					appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", i))})
+					bytes += i + 100
+				}
+				if n := int(j.nextID - before); n > 2*bytes/smallSegment {
+					t.Errorf("%d segments for %d bytes", n, bytes)
+				}
+				j, _ = restart(t, j, d, crashdisk.None)
+				if n := len(j.Chunks()); n != chunks {
+					t.Errorf("%d chunks", n)
+				}
+				for _, seq := range seqs {
+					appended(t, j, Void{seq})
+				}
+				for range 3 {
+					appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", smallSegment))})
+				}
+				closed(t, j)
+			})
+		})
+	}
 }
 
 // TestTheStateIsSmall: a hundred thousand live chunks are a bad hour.

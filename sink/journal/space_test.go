@@ -135,14 +135,14 @@ func TestCopyingDoesntUseTheLastRoom(t *testing.T) {
 		j, _ := open(t, options(d))
 		var large []uint64
 		for range 3 { // a segment each
-			accept(t, j, Origin{}, strings.Repeat("s", 700))
-			accept(t, j, Origin{}, strings.Repeat("s", 700))
-			large = append(large, accept(t, j, Origin{}, strings.Repeat("l", 5500)))
+			accept(t, j, Origin{}, strings.Repeat("s", 500))
+			accept(t, j, Origin{}, strings.Repeat("s", 500))
+			large = append(large, accept(t, j, Origin{}, strings.Repeat("l", 6500)))
 		}
 		synctest.Wait()
 		fullDisk(d)
 		room := func() int64 { return j.cur.room() + int64(len(j.spares))*smallSegment }
-		for f := (Held{Why: strings.Repeat("x", 100)}); room() > 1000; { // about no part: it changes nothing
+		for f := (Held{Why: strings.Repeat("x", 100)}); room() > 800; { // about no part: it changes nothing
 			appended(t, j, f)
 		}
 		before := j.cur.room()
@@ -357,4 +357,17 @@ func TestALiveFrameThatCantBeReadStays(t *testing.T) {
 		}
 		closed(t, j)
 	})
+}
+
+// TestASpareTooManyIsRemoved: dead segments may have become spares while one
+// was being made.
+func TestASpareTooManyIsRemoved(t *testing.T) {
+	d := crashdisk.New()
+	j, _ := open(t, options(d))
+	for range maxSpares + 2 {
+		j.prepared(j.makeSpare(smallSegment))
+	}
+	if n := len(sparesOf(d)); n != maxSpares || len(j.spares) != maxSpares {
+		t.Errorf("%d spares are there, %d are known", n, len(j.spares))
+	}
 }
