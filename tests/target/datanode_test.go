@@ -2,7 +2,9 @@ package target
 
 import (
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,12 +67,7 @@ func TestEveryMessageOfAnUploadIsLostOnce(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range agents {
-		must(t, a.Drain(t.Context()))
-		if n := a.status(t).LeftoverTemps; n > 0 {
-			t.Errorf("%d temps are left", n)
-		}
-	}
+	noTemps(t, slices.Collect(maps.Values(agents)))
 	if err := exactlyOnce(look(t, c).files(t, base), span(1, uint64(chunks*recordsOfCase))); err != nil {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package target
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/out-hdfs/out_hdfs/tests/hdfs/proxy"
 )
@@ -239,33 +237,24 @@ func (f *faultCase) commit(t *testing.T) {
 	}
 }
 
-// grace waits until the agents know that no temp of theirs can appear any more,
-// which is a while after the last message that could have made one.
+// grace waits until the late cases' agents know that no temp of theirs can
+// appear any more, which is a while after the last message that could have made
+// one.
 func grace(t *testing.T, cases []*faultCase) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	var all sync.WaitGroup
-	waited := 0
+	var agents []*agent
+	listed := 0
 	for _, f := range cases {
-		if !f.late() {
-			continue
+		if f.late() {
+			agents = append(agents, f.agent)
 		}
 		if f.listed {
-			waited++
+			listed++
 		}
-		all.Go(func() {
-			if err := f.agent.Drain(ctx); err != nil {
-				t.Errorf("%v: %v", f, err)
-			}
-			if n := f.agent.status(t).LeftoverTemps; n > 0 {
-				t.Errorf("%v: %d temps are left", f, n)
-			}
-		})
 	}
-	all.Wait()
-	t.Logf("%d cases had to wait for a temp to be gone", waited)
-	if waited == 0 {
+	noTemps(t, agents)
+	t.Logf("%d cases had to wait for a temp to be gone", listed)
+	if listed == 0 {
 		t.Error("no temp could have appeared late, so nothing was tested")
 	}
 }

@@ -175,6 +175,27 @@ func (a *agent) published(t testing.TB) (held []sink.PartStatus) {
 	return held
 }
 
+// noTemps drains the agents again and again, until no temp of an attempt is
+// listed any more.
+func noTemps(t testing.TB, agents []*agent) {
+	t.Helper()
+	again := time.NewTicker(3 * time.Second)
+	defer again.Stop()
+	within(t, "no temp is listed", func() bool {
+		left := 0
+		for _, a := range agents {
+			if a.status(t).LeftoverTemps > 0 {
+				must(t, a.Drain(t.Context()))
+				left += a.status(t).LeftoverTemps
+			}
+		}
+		if left > 0 {
+			<-again.C
+		}
+		return left == 0
+	})
+}
+
 // within waits until ok answers true, for minutes at most.
 func within(t testing.TB, what string, ok func() bool) {
 	t.Helper()
