@@ -62,7 +62,7 @@ func TestStoppedAfterEveryOperation(t *testing.T) {
 			live(crashdisk.New(), &whole)
 			step := int64(1)
 			if testing.Short() {
-				step = 5
+				step = 11
 			}
 			for n := int64(1); n <= whole.ops.Load(); n += step {
 				m := &mortal{limit: n, failSync: row.failSync, after: row.after}
@@ -158,8 +158,11 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 	for way, what := range faultWays {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			failures := 0
-			for n := int64(1); ; n++ {
+			failures, step := 0, int64(1)
+			if testing.Short() {
+				step = 7
+			}
+			for n := int64(1); ; n += step {
 				f := &fault{n: n, fault: what}
 				d := crashdisk.New()
 				d.SetHook(f.hook)
@@ -193,7 +196,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 					break
 				}
 			}
-			if failures < 50 {
+			if failures < 50/int(step) {
 				t.Errorf("only %d steps failed", failures)
 			}
 		})
