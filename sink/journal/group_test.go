@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,4 +293,38 @@ func TestAPanicBreaksTheJournalAndNothingElse(t *testing.T) {
 	if len(r.Damage) > 0 || data(t, next, before) != "before" {
 		t.Errorf("%+v", r)
 	}
+}
+
+// cursed is a disk on which making a file panics.
+type cursed struct {
+	*crashdisk.Disk
+	on atomic.Bool
+}
+
+func (c *cursed) Create(name string) (disk.File, error) {
+	if c.on.Load() {
+		panic("bug")
+	}
+	return c.Disk.Create(name)
+}
+
+// TestAPanicWhileASpareIsMade ends the acceptance of chunks only: what was
+// accepted is finished.
+func TestAPanicWhileASpareIsMade(t *testing.T) {
+	d := &cursed{Disk: crashdisk.New()}
+	o := options(d)
+	j, _ := open(t, o)
+	seq := accept(t, j, Origin{}, strings.Repeat("x", 7000))
+	d.on.Store(true)
+	var err error
+	for range 3 { // the first may still have the spare
+		if _, err = j.AppendChunk("tag", arrival, Origin{}, make([]byte, 5000), nil); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, ErrNoSpare) || !errors.Is(err, ErrBroken) {
+		t.Errorf("error %v", err)
+	}
+	appended(t, j, Void{seq})
+	closed(t, j)
 }
