@@ -71,7 +71,7 @@ fuzz:
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
 	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
 	    echo "  FUZZ  $$(dirname $$file) $$target"; \
-	    log=$$($(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$(dirname $$file) 2>&1) || { echo "$$log" >&2; exit 1; }; \
+	    log=$$($(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$(dirname $$file) 2>&1) || { echo "$$log" >&2; exit 1; }; \
 	  done; \
 	done
 
