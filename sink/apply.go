@@ -134,11 +134,6 @@ func (a *applier) take(ctx context.Context, j *job) {
 		failure = errors.New(panicked)
 		a.s.log.Error("bug: a panic while a chunk was applied; its records are decoded again; please report this",
 			"chunk", j.seq, "panic", panicked)
-		for _, p := range a.parts {
-			if p.torn {
-				a.drop(p, failure)
-			}
-		}
 	}
 	if ctx.Err() != nil {
 		return

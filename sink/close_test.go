@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
 // deaf is a target some of whose calls hang without heeding their ctx, as on a
@@ -68,7 +70,7 @@ func TestStopWithAHungTarget(t *testing.T) {
 
 func stopHung(t *testing.T, op string, heeds bool) {
 	w := newWorld(t)
-	var diskOps, hung atomic.Int64
+	var diskOps, calls, hung atomic.Int64
 	release := make(chan struct{})
 	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
 		diskOps.Add(1)
@@ -94,7 +96,7 @@ func stopHung(t *testing.T, op string, heeds bool) {
 			if heeds {
 				return f, err
 			}
-			return &recorded{&deaf{f, op, release, &hung}, w}, err
+			return &begun{&deaf{f, op, release, &hung}, &calls}, err
 		}
 	}
 	s := w.open()
@@ -116,7 +118,7 @@ func stopHung(t *testing.T, op string, heeds bool) {
 	if n := w.log.count("hangs"); (n == 1) == heeds {
 		t.Errorf("%d lines about a hung call", n)
 	}
-	disk, calls := diskOps.Load(), len(w.calls())
+	disk, begunCalls, asked := diskOps.Load(), calls.Load(), len(w.calls())
 	if f := s.Flush("tag", chunkOf(9).data, chunkOf(9).file, sink.FlushOptions{}); f != sink.Retry {
 		t.Errorf("a flush after the stop is answered %v", f)
 	}
@@ -131,25 +133,41 @@ func stopHung(t *testing.T, op string, heeds bool) {
 	close(release) // now what hung goes on, and must stop by itself
 	time.Sleep(5 * time.Minute)
 	w.close(successor)
-	if d, c := diskOps.Load(), len(w.calls()); d != disk || c > calls+2*hungCalls(op) {
-		t.Errorf("%d operations on the disk and %d on the target began after the stop", d-disk, c-calls)
+	if d, c := diskOps.Load(), calls.Load(); d != disk || c != begunCalls || heeds && len(w.calls()) != asked {
+		t.Errorf("%d operations on the disk and %d on the target began after the stop", d-disk, c-begunCalls)
 	}
 	w.mustBeRight()
 }
 
-// hungCalls is how many calls reach the recorder behind a deaf target when they
-// are released: those that hung themselves, for they had begun.
-func hungCalls(op string) int {
-	if op == "put" || op == "rename" || op == "open" {
-		return 2
-	}
-	return 0
+// begun counts the calls that begin.
+type begun struct {
+	fs.FileSystem
+	calls *atomic.Int64
 }
 
-// recorded only exists to keep a deaf target's calls in the world's list.
-type recorded struct {
-	fs.FileSystem
-	w *world
+func (b *begun) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+	b.calls.Add(1)
+	return b.FileSystem.Put(ctx, src, temp, o)
+}
+
+func (b *begun) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+	b.calls.Add(1)
+	return b.FileSystem.Rename(ctx, from, to, o)
+}
+
+func (b *begun) Stat(ctx context.Context, p string) (fs.Info, error) {
+	b.calls.Add(1)
+	return b.FileSystem.Stat(ctx, p)
+}
+
+func (b *begun) Remove(ctx context.Context, p string) error {
+	b.calls.Add(1)
+	return b.FileSystem.Remove(ctx, p)
+}
+
+func (b *begun) Settle(ctx context.Context, dir string, view func(context.Context, fs.Viewer) error) error {
+	b.calls.Add(1)
+	return b.FileSystem.Settle(ctx, dir, view)
 }
 
 // TestStopTwiceAndFlushMeanwhile: a second Close waits for the first, and a
@@ -199,7 +217,11 @@ func TestStopWithoutTime(t *testing.T) {
 			w.cfg = func(c *sink.Config) { c.ExitTimeout = 0 }
 			s := w.open()
 			w.must(s, chunkOf(i))
+			synctest.Wait() // decoded, and in progress
 			w.close(s)
+			for _, c := range w.deaths() {
+				t.Errorf("chunk %d died %d times though nobody did", c.Seq, c.Deaths)
+			}
 		}
 		if n := w.log.count("exit_timeout passed"); n == 0 {
 			t.Error("there was time after all")
@@ -208,6 +230,47 @@ func TestStopWithoutTime(t *testing.T) {
 		s := w.open()
 		if st := w.status(s); len(st.HeldChunks) > 0 {
 			t.Errorf("chunks are held: %v", st.HeldChunks)
+		}
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// deaths are the chunks that the next process would take for deadly.
+func (w *world) deaths() []journal.Live {
+	w.t.Helper()
+	d := w.disk.Crash(crashdisk.All, 0)
+	j, _, err := journal.Open(journal.Options{Disk: d, Log: w.config().Log, SegmentSize: 8 << 10})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	chunks := j.Chunks()
+	if err := j.Close(); err != nil {
+		w.t.Error(err)
+	}
+	return slices.DeleteFunc(chunks, func(c journal.Live) bool { return c.Deaths == 0 })
+}
+
+// TestKilledShortlyAfter: a process that is killed just after it has decoded a
+// chunk, three times in a row, doesn't make the chunk deadly.
+func TestKilledShortlyAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+		for i := range 5 {
+			s := w.open()
+			if i == 0 {
+				w.must(s, one("c0", "b0"))
+			}
+			synctest.Wait()
+			after := w.disk.Crash(crashdisk.All, 0)
+			w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
+			_ = s.Close()
+			w.disk = after
+		}
+		s := w.open()
+		if st := w.status(s); len(st.HeldChunks) > 0 {
+			t.Errorf("held: %+v", st)
 		}
 		w.close(s)
 		w.mustBeRight()

@@ -2,6 +2,7 @@ package sink_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -331,13 +332,26 @@ func TestTempThatAppearsLate(t *testing.T) {
 // two steps of a move by hard links: the file has both names.
 type halfMoved struct {
 	fs.FileSystem
-	mu   sync.Mutex
-	left int
+	mu    sync.Mutex
+	left  int
+	first string // the name of another that was tried first
+	late  bool   // the first rename takes effect when the second is tried
 }
 
 func (h *halfMoved) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.late {
+		if h.first == "" {
+			h.first = to
+			return &fs.Error{Op: "rename", Path: from, Class: fs.Exists, Err: os.ErrExist}
+		}
+		h.late = false
+		if err := errors.Join(os.Remove(h.first), os.Link(from, h.first)); err != nil {
+			return err
+		}
+		return &fs.Error{Op: "rename", Path: from, Class: fs.Unclear, Err: faultfs.ErrInjected}
+	}
 	if h.left > 0 {
 		h.left--
 		if err := os.Link(from, to); err != nil && !os.IsExist(err) {
@@ -356,10 +370,14 @@ func TestFileWithBothNames(t *testing.T) {
 		left    int
 		taken   bool // the first name is another's
 		restart bool
-	}{{"once", 1, false, false}, {"three times", 3, false, false}, {"on the second name", 2, true, false}, {"and a restart", 1 << 20, false, true}} {
+		late    bool
+	}{
+		{"once", 1, false, false, false}, {"three times", 3, false, false, false}, {"on the second name", 2, true, false, false},
+		{"and a restart", 1 << 20, false, true, false}, {"late, on the first of two names", 0, true, false, true},
+	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			half := &halfMoved{FileSystem: localfs.New(localfs.Options{}), left: row.left}
+			half := &halfMoved{FileSystem: localfs.New(localfs.Options{}), left: row.left, late: row.late}
 			w := newWorld(t)
 			w.cfg = func(c *sink.Config) {
 				eachRolls(c)

@@ -134,6 +134,12 @@ func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
 				t.Errorf("%+v was accepted", r)
 			}
 		}
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault { // so that each is asked before one is done
+			if op.Kind == crashdisk.Sync {
+				time.Sleep(time.Millisecond)
+			}
+			return crashdisk.Fault{}
+		})
 		var wait sync.WaitGroup
 		answers := make([]error, 8)
 		for i := range answers {

@@ -269,15 +269,22 @@ func TestPanicsInTheApplier(t *testing.T) {
 // panickyBlocks is JSON whose block encoder panics over some records.
 type panickyBlocks struct{ codec.BlockFormat }
 
-type panickyEncoder struct{ codec.BlockEncoder }
+type panickyEncoder struct {
+	codec.BlockEncoder
+	broken bool // by a panic
+}
 
 func (f panickyBlocks) NewBlockEncoder() codec.BlockEncoder {
-	return &panickyEncoder{f.BlockFormat.NewBlockEncoder()}
+	return &panickyEncoder{BlockEncoder: f.BlockFormat.NewBlockEncoder()}
 }
 
 func (e *panickyEncoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
+	if e.broken {
+		return append(dst, "rubbish\n"...), nil
+	}
 	for _, x := range b.Events {
 		if strings.Contains(string(x.Raw), "bad") {
+			e.broken = true
 			panic("can't encode that")
 		}
 	}

@@ -20,7 +20,6 @@ type part struct {
 	writer  codec.Writer // nil for dead letters, whose blocks go straight to the file
 	shares  []partShare
 	runs    int64 // bytes of the shares' ordinals
-	torn    bool  // a share is being written: the file's end belongs to no share
 	records int64
 	first   time.Time // when its oldest record's chunk arrived, see add
 	oldest  uint64    // lowest sequence among the shares
@@ -66,13 +65,15 @@ const maxShares = 8 << 20
 func (p *part) full() bool { return p.runs+shareSize*int64(len(p.shares)) >= maxShares }
 
 // add writes a job's share. Its rejects go to the job's letters. After an
-// error or a panic the part is torn: its file can't be used.
-func (p *part) add(j *job, sh *share) error {
-	p.torn = true
-	if err := p.write(j, sh); err != nil {
-		return err
+// error, which a panic is too, the file's end may belong to no share: the part
+// can't be used.
+func (p *part) add(j *job, sh *share) (err error) {
+	if panicked := safely(func() { err = p.write(j, sh) }); panicked != "" {
+		err = errors.New(panicked)
 	}
-	p.torn = false
+	if err != nil {
+		return &formatError{fmt.Errorf("encode a share of chunk %d: %w", j.seq, err)}
+	}
 	sh.applied = true
 	if sh.records.Count() == 0 {
 		return nil
@@ -101,27 +102,19 @@ func (p *part) write(j *job, sh *share) (err error) {
 		_, err = p.file.Write(sh.block)
 		return err
 	}
-	var rejects []codec.Reject
-	panicked := safely(func() {
-		if sh.encoded {
-			err = p.writer.(codec.BlockWriter).WriteBlock(sh.block, int(sh.records.Count()))
-			if !errors.Is(err, codec.ErrOtherSchema) {
-				return
-			}
-			sh.decoded()
+	if sh.encoded {
+		err = p.writer.(codec.BlockWriter).WriteBlock(sh.block, int(sh.records.Count()))
+		if !errors.Is(err, codec.ErrOtherSchema) {
+			return err
 		}
-		rejects, err = p.writer.Write(&sh.batch)
-	})
-	if panicked != "" {
-		err = fmt.Errorf("%s", panicked)
+		sh.decoded()
 	}
+	rejects, err := p.writer.Write(&sh.batch)
 	if err != nil {
-		return &formatError{fmt.Errorf("encode a share of chunk %d: %w", j.seq, err)}
+		return err
 	}
-	if !sh.encoded {
-		sh.account(rejects)
-		j.reject(rejects)
-	}
+	sh.account(rejects)
+	j.reject(rejects)
 	return nil
 }
 

@@ -42,7 +42,7 @@ func (s *Sink) requeue(items ...item) {
 // removed now, the next start removes.
 func (s *Sink) dropStaged(f *stagedFile) {
 	_ = f.file.Close()
-	s.removeStaged(f.name, f.at)
+	s.removeStaged(f.name, f.size())
 }
 
 func (s *Sink) removeStaged(name string, size int64) {

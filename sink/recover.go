@@ -78,8 +78,8 @@ func (s *Sink) owed() []item {
 // Resolve ends what is held, as an operator decided: a part with PublishAgain
 // or AcceptDone, a chunk with DecodeAgain or DeadLetter.
 func (s *Sink) Resolve(r journal.Resolved) error {
-	s.resolving.Lock()
-	defer s.resolving.Unlock()
+	s.resolving <- struct{}{}
+	defer func() { <-s.resolving }()
 	if err := checkResolution(s.journal, r); err != nil {
 		return err
 	}

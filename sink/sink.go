@@ -36,7 +36,7 @@ type Sink struct {
 
 	queue    queue
 	memory   memory
-	staged   atomic.Int64 // bytes in the staging directory
+	staged   atomic.Int64 // bytes of staged files, those not written yet included
 	dispatch dispatcher
 	apply    applier
 	seal     sealer
@@ -46,7 +46,7 @@ type Sink struct {
 	broken   broken
 	suspects suspects
 
-	resolving sync.Mutex // one Resolve at a time, so that each sees the one before
+	resolving chan struct{} // capacity 1: one Resolve at a time, so that each sees the one before
 
 	closing  atomic.Bool
 	ended    chan struct{}      // closed when Close is through
@@ -70,7 +70,7 @@ func Open(cfg Config) (*Sink, error) {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
-	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{})}
+	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
 	s.disk = &gatedDisk{cfg.Disk, &s.gate}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.upload.init(s)

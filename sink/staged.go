@@ -47,6 +47,7 @@ func createStaged(d disk.Disk, name string, count func(n int64)) (*stagedFile, e
 
 // Write implements io.Writer.
 func (f *stagedFile) Write(b []byte) (int, error) {
+	f.count(int64(len(b))) // also what is written later: it will take that space
 	if f.err == nil && len(f.buf) == 0 && len(b) >= stagedBuffer {
 		if f.err = f.put(b); f.err == nil {
 			return len(b), nil
@@ -77,7 +78,6 @@ func (f *stagedFile) put(b []byte) error {
 	}
 	f.at += int64(len(b))
 	f.crc = crc32.Update(f.crc, castagnoli, b)
-	f.count(int64(len(b)))
 	if f.at-f.begun >= writebackEvery {
 		f.file.Writeback(f.begun, f.at-f.begun)
 		f.begun = f.at

@@ -63,7 +63,7 @@ func TestStatusInEachState(t *testing.T) {
 		c.add("c0", "b0")
 		c.add("c1", "b0")
 		w.must(s, c)
-		is("in-progress", 1, false)
+		is("in-progress", 1, true)
 		time.Sleep(2 * time.Minute)
 		is("rolling", 1, true)
 		close(slow)

@@ -219,7 +219,11 @@ func TestOneProbeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		var busy, most atomic.Int64
-		d := &decide{f: func(c faultfs.Call) faultfs.Action { return faultfs.Delay(10 * time.Second) }}
+		var begins []time.Time
+		d := &decide{f: func(c faultfs.Call) faultfs.Action {
+			begins = append(begins, time.Now())
+			return faultfs.Delay(10 * time.Second)
+		}}
 		w.inject = d
 		w.cfg = func(c *sink.Config) {
 			eachRolls(c)
@@ -240,6 +244,12 @@ func TestOneProbeAtATime(t *testing.T) {
 		if most.Load() != 4 {
 			t.Errorf("%d uploads at a time", most.Load())
 		}
+		// Four failures at a time are one: the first probe comes soon.
+		d.mu.Lock()
+		if len(begins) != 5 || begins[4].Sub(begins[3]) > 10250*time.Millisecond {
+			t.Errorf("operations began at %v", begins)
+		}
+		d.mu.Unlock()
 		most.Store(0)
 		time.Sleep(10 * time.Minute)
 		if most.Load() != 1 {
@@ -307,7 +317,18 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 				s := w.open()
 				for i := range 60 {
 					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
-					time.Sleep(10 * time.Second)
+					if i >= 3 {
+						time.Sleep(10 * time.Second)
+					}
+				}
+				var order []int
+				for _, c := range w.calls() {
+					if c.Op == faultfs.PutCreate {
+						order = append(order, partOf(c.Path))
+					}
+				}
+				if order[0] != 1 || order[1] != 2 {
+					t.Errorf("the parts were tried in the order %v", order[:5])
 				}
 				if n := len(w.finished()); n < 58 {
 					t.Errorf("%d of 59 other files: %v", n, w.lines(slog.LevelDebug))
