@@ -36,7 +36,9 @@ func (d *deaf) hang(op string) {
 
 func (d *deaf) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
 	d.hang("put")
-	return d.FileSystem.Put(context.WithoutCancel(ctx), src, temp, o)
+	info, err := d.FileSystem.Put(context.WithoutCancel(ctx), src, temp, o)
+	d.hang("put, when it is done")
+	return info, err
 }
 
 func (d *deaf) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
@@ -59,8 +61,11 @@ func (d *deaf) Remove(ctx context.Context, p string) error {
 // ctx, the stop takes exit_timeout and hardly more, nothing begins on disk or
 // target after it, the lock is free, and the successor publishes the rest.
 func TestStopWithAHungTarget(t *testing.T) {
-	for _, op := range []string{"open", "put", "stat", "rename"} {
+	for _, op := range []string{"open", "put", "put, when it is done", "stat", "rename"} {
 		for _, heeds := range []bool{true, false} {
+			if heeds && op == "put, when it is done" {
+				continue // it would be no different
+			}
 			t.Run(fmt.Sprintf("%s, heeds its ctx: %v", op, heeds), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { stopHung(t, op, heeds) })
 			})
@@ -295,13 +300,19 @@ func TestStopTriesOnceMore(t *testing.T) {
 	})
 }
 
-// TestStopWithABrokenDisk ends although a rolled part can't be written.
+// TestStopWithABrokenDisk ends although no rolled part can be written.
 func TestStopWithABrokenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.ExitTimeout = 10 * time.Second }
+		w.cfg = func(c *sink.Config) {
+			c.ExitTimeout = 10 * time.Second
+			c.MaxOpenBuckets = 100
+			c.MemoryLimit = 1 << 30
+		}
 		s := w.open()
-		w.must(s, chunkOf(1))
+		for i := range 80 { // more than can wait to be synced
+			w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
+		}
 		synctest.Wait()
 		var fired atomic.Int64
 		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {

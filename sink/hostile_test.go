@@ -146,6 +146,38 @@ func TestRecordsThatSpoilTheirFile(t *testing.T) {
 	}
 }
 
+// TestARecordOfEachChunkSpoilsItsFile, and sound records don't suffer from it
+// for ever: they are neither taken for culprits nor kept waiting.
+func TestARecordOfEachChunkSpoilsItsFile(t *testing.T) {
+	for _, way := range []string{"error on Write", "error on Close"} {
+		t.Run(way, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				h := &hostile{way: way}
+				w.cfg = func(c *sink.Config) { c.Format = h; c.Policy = bySize{1 << 20} }
+				s := w.open()
+				for i := range 300 {
+					c := one(fmt.Sprintf("c%d", i), "b0")
+					c.add(fmt.Sprintf("c%d-bad", i), "b0")
+					w.must(s, c)
+					time.Sleep(300 * time.Millisecond)
+				}
+				time.Sleep(5 * time.Minute)
+				w.close(s)
+				w.mustBeRight()
+				for _, l := range w.deadLetters() {
+					if !strings.Contains(l, "bad") {
+						t.Errorf("a sound record is a dead letter: %s", l)
+					}
+				}
+				if n := w.log.count("is built anew"); n == 0 || n > 20 {
+					t.Errorf("files were built anew %d times", n)
+				}
+			})
+		})
+	}
+}
+
 // TestFormatThatNeverFinishesAFile ends with everything in the dead letters and
 // not in files that are built anew for ever.
 func TestFormatThatNeverFinishesAFile(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,6 +161,44 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 		}
 		w.store.SetDown(nil)
 		time.Sleep(10 * time.Minute)
+		w.close(s)
+		w.mustBeRight()
+	})
+}
+
+// TestManyFlushesAtATime see each other when there is little room.
+func TestManyFlushesAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 512 << 10
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { c.StateLimit, c.SegmentSize = limit, 8<<10 }
+		w.store.SetDown(errors.New("connection refused"))
+		s := w.open()
+		var wait sync.WaitGroup
+		var accepted atomic.Int64
+		for i := range 100 {
+			var c testChunk
+			c.addPadded(fmt.Sprintf("c%d", i), "b0", 20_000)
+			wait.Go(func() {
+				if w.flush(s, c, sink.FlushOptions{NoWait: true}) {
+					accepted.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		most := int64(0)
+		for range 100 {
+			most = max(most, used(w.disk))
+			time.Sleep(100 * time.Millisecond)
+		}
+		if n := accepted.Load(); n < 5 || n*20_000 > limit {
+			t.Errorf("%d chunks of 20 kB were accepted", n)
+		}
+		if most > limit+limit/8+20_000 {
+			t.Errorf("the state took %d bytes", most)
+		}
+		w.store.SetDown(nil)
+		time.Sleep(5 * time.Minute)
 		w.close(s)
 		w.mustBeRight()
 	})

@@ -1,6 +1,7 @@
 package sink_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,8 +92,13 @@ func TestKnownWhileItsFileExists(t *testing.T) {
 				t.Error("a chunk that came again is taken for new")
 			}
 		}
-		for range 3 {
+		for i := range 3 {
 			time.Sleep(40 * time.Hour)
+			for k := range 3 { // so that the journal begins a segment, and forgets
+				var c testChunk
+				c.addPadded(fmt.Sprintf("c-large-%d-%d", i, k), "b0", 500_000)
+				w.must(s, c)
+			}
 			again()
 			s = w.restart(s)
 			again()
