@@ -133,10 +133,11 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 			c.StateLimit, c.SegmentSize, c.Format = limit, 8<<10, wide{c.Format}
 			c.Policy = bySize{16 << 10}
 		}
-		slow, blocked := make(chan struct{}), false
+		slow := make(chan struct{})
+		var blocked atomic.Bool
 		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Create && strings.HasPrefix(op.Name, "staged/") {
-				blocked = true
+				blocked.Store(true)
 				<-slow
 			}
 			return crashdisk.Fault{}
@@ -147,7 +148,7 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 		for w.flush(s, chunkOf(accepted), sink.FlushOptions{NoWait: true}) {
 			accepted++
 		}
-		if accepted < 100 || !blocked {
+		if accepted < 100 || !blocked.Load() {
 			t.Fatalf("%d chunks were accepted", accepted)
 		}
 		close(slow)

@@ -81,6 +81,7 @@ type model struct {
 	consumer int           // what consumers do
 	meddler  int           // what is done to temps
 	meddled  map[string]bool
+	looks    map[string]int // at a temp
 	fired    map[string]int
 
 	diskFailed bool
@@ -160,8 +161,11 @@ func (m *model) take(p string) (gone bool) {
 func (m *model) touchTemp(op, temp string) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if m.meddler == 0 || op == "rename" {
-		return
+	if op == "stat" {
+		m.looks[temp]++
+	}
+	if m.meddler == 0 || op == "rename" || m.looks[temp] > 1 {
+		return // nobody can see what is done between the last look and the rename
 	}
 	how := m.meddler
 	m.meddler = 0
@@ -368,7 +372,7 @@ func TestAnythingInAnyOrder(t *testing.T) {
 		var log []logLine
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{
-				world: newWorldOn(&collector{TB: t}, memfs.Options{NoFind: !canFind}), fired: fired, meddled: map[string]bool{},
+				world: newWorldOn(&collector{TB: t}, memfs.Options{NoFind: !canFind}), fired: fired, meddled: map[string]bool{}, looks: map[string]int{},
 				refused: map[string]int{}, unique: map[string]bool{},
 			}
 			m.consume, m.meddle = m.take, m.touchTemp

@@ -44,6 +44,9 @@ func (t *trouble) heal(now time.Time) (after time.Duration, was bool) {
 func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error) {
 	now, log := time.Now(), u.s.log
 	var onTarget *fs.Error
+	if err == nil || errors.As(err, &onTarget) {
+		t.diskTold = false
+	}
 	switch {
 	case err == nil:
 		u.healLocked(t, now)
@@ -53,8 +56,9 @@ func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error
 			log.Info("the bucket can be written again", "target", t.name, "bucket", p.bucket, "after", after)
 		}
 		p.trouble = trouble{}
-	case !errors.As(err, &onTarget):
-		if p.trouble.hit(err, began, now) {
+	case onTarget == nil:
+		if p.trouble.hit(err, began, now) && !t.diskTold {
+			t.diskTold = true
 			log.Error("a part can't be published; it is tried again and others go on", "target", t.name,
 				"part", p.number, "state_dir", u.s.cfg.StateDir, "error", err, "do", "check the disk of the state directory")
 		}

@@ -30,7 +30,9 @@ type target struct {
 	queue   []*pending    // by number
 	busy    int           // parts being published
 	trouble trouble       // of the whole target
-	buckets map[string]*trouble
+	// diskTold is true while the local disk is the trouble, and that was told.
+	diskTold bool
+	buckets  map[string]*trouble
 }
 
 // pending is a pending part's place in line.
