@@ -1,0 +1,136 @@
+package sink_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+)
+
+// fails runs one process in which the n-th operation fails in one of the ways,
+// and reports whether it did.
+func (w *world) fails(n int64, way string) (fired bool) {
+	one := &onNth{n: n, way: way}
+	w.disk.SetHook(one.disk)
+	w.inject = one
+	s, err := sink.Open(w.config())
+	for try := 0; err != nil && try < 3; try++ { // Fluent Bit is started again
+		s, err = sink.Open(w.config())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range crashChunks {
+		if !w.deliver(s, i, 5) {
+			w.t.Errorf("chunk %d is refused for good", i)
+		}
+		w.acked(chunkOf(i))
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(10 * time.Second)
+	w.land()
+	time.Sleep(3 * time.Minute)
+	w.close(s)
+	return one.Fired() > 0
+}
+
+// onNth lets the n-th operation of disk and target together fail.
+type onNth struct {
+	n     int64
+	way   string
+	ops   atomic.Int64
+	fired atomic.Bool
+}
+
+func (o *onNth) mine() bool {
+	mine := o.ops.Add(1) == o.n
+	if mine {
+		o.fired.Store(true)
+	}
+	return mine
+}
+
+func (o *onNth) disk(crashdisk.Op) crashdisk.Fault {
+	if !o.mine() {
+		return crashdisk.Fault{}
+	}
+	switch o.way {
+	case "before", "late", "path", "target":
+		return crashdisk.Fault{Err: syscall.EIO}
+	case "no space":
+		return crashdisk.Fault{Err: syscall.ENOSPC}
+	case "half":
+		return crashdisk.Fault{Err: syscall.EIO, Half: true}
+	}
+	return crashdisk.Fault{Err: syscall.EIO, After: true}
+}
+
+func (o *onNth) Decide(faultfs.Call) faultfs.Action {
+	if !o.mine() {
+		return faultfs.Pass()
+	}
+	return actions[o.way]
+}
+
+func (o *onNth) Fired() int {
+	if o.fired.Load() {
+		return 1
+	}
+	return 0
+}
+
+func (o *onNth) String() string { return fmt.Sprintf("operation %d: %s", o.n, o.way) }
+
+// actions are what a target does, by name. A target of class Path or Target
+// changed nothing; one that is Unclear may have.
+var actions = map[string]faultfs.Action{
+	"before":   faultfs.FailBefore(0, nil),
+	"after":    faultfs.FailAfter(nil),
+	"half":     faultfs.Half(10, 0, nil),
+	"late":     faultfs.Late(nil),
+	"path":     faultfs.FailBefore(3, nil),
+	"target":   faultfs.FailBefore(4, nil),
+	"no space": faultfs.FailAfter(nil),
+}
+
+// TestEveryOperationFailsOnce lets each operation fail once: without effect,
+// half done, with its answer lost, and with its effect to come later. Two ways
+// that differ on the target only take turns.
+func TestEveryOperationFailsOnce(t *testing.T) {
+	step := int64(2)
+	if testing.Short() {
+		step = 14
+	}
+	for i, way := range []string{"before", "after", "half", "no space", "late", "path", "target"} {
+		t.Run(way, func(t *testing.T) {
+			fired := 0
+			for n := int64(1 + i%2); ; n += step {
+				var hit bool
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					hit = w.fails(n, way)
+					for _, fault := range w.check() {
+						t.Errorf("operation %d: %s", n, fault)
+					}
+				})
+				if t.Failed() {
+					return
+				}
+				if !hit {
+					break
+				}
+				fired++
+			}
+			if int64(fired) < 300/step {
+				t.Errorf("only %d faults fired", fired)
+			}
+			t.Logf("%d faults fired", fired)
+		})
+	}
+}
