@@ -178,7 +178,7 @@ func describe(j *Journal) string {
 	}
 	for _, b := range j.st.batches {
 		for _, k := range b.keys {
-			out = append(out, fmt.Sprintf("known %x", k))
+			out = append(out, fmt.Sprintf("known %x, its file gone", k))
 		}
 	}
 	slices.Sort(out)

@@ -191,7 +191,11 @@ func (m *model) describe() string {
 		out = append(out, fmt.Sprint("leftover ", l.Target, " ", l.Temp))
 	}
 	for k := range m.known {
-		out = append(out, fmt.Sprintf("known %x", k))
+		if m.gone[k] {
+			out = append(out, fmt.Sprintf("known %x, its file gone", k))
+		} else {
+			out = append(out, fmt.Sprintf("known %x", k))
+		}
 	}
 	slices.Sort(out)
 	return strings.Join(append(out, fmt.Sprint(m.totals)), "\n")
