@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"syscall"
 	"time"
 
@@ -26,6 +25,8 @@ type applier struct {
 	parts map[string]*part
 	// held is the memory of all parts, counted as of each one's last write.
 	held int64
+	// unread is the trouble of chunks that can't be read back, by sequence.
+	unread map[uint64]*trouble
 }
 
 func (a *applier) init(s *Sink) {
@@ -33,6 +34,7 @@ func (a *applier) init(s *Sink) {
 	a.asks = make(chan func())
 	a.relief = make(chan struct{}, 1)
 	a.parts = map[string]*part{}
+	a.unread = map[uint64]*trouble{}
 }
 
 func (a *applier) start() { a.s.goRun(&a.s.local, "applier", a.run) }
@@ -128,6 +130,7 @@ func (a *applier) take(ctx context.Context, j *job) {
 		a.unreadable(j)
 		return
 	}
+	a.readable(j.seq)
 	var letters *share
 	var failure error
 	if panicked := safely(func() { letters, failure = a.applyShares(ctx, j) }); panicked != "" {
@@ -192,37 +195,11 @@ func (a *applier) owe(j *job, letters *share, failure error) {
 		return
 	}
 	only := journal.CoverageOf(runsOf(owed))
-	a.s.requeue(a.s.suspect(item{seq: j.seq, size: j.size, only: &only, alone: j.alone, failed: j.failed}, failure))
+	a.s.requeue(retryChunkAfter, a.s.suspect(item{seq: j.seq, size: j.size, only: &only, alone: j.alone, failed: j.failed}, failure))
 }
 
-// unreadable sees to a chunk that could not be read back: gone, damaged, or to
-// be tried again.
-func (a *applier) unreadable(j *job) {
-	var damage *journal.DamageError
-	switch {
-	case errors.As(j.err, &damage):
-		a.s.log.Error("a chunk was lost to damage of the state directory's disk", "chunk", j.seq, "error", j.err,
-			"kept", a.s.cfg.StateDir+"/"+journal.Dir+"/damaged", "do", "replace the disk")
-		if err := a.s.journal.GiveUp(j.seq); err != nil {
-			a.again(j.item, err)
-		}
-	case errors.Is(j.err, fs.ErrNotExist): // all of it is rolled
-	default:
-		a.again(j.item, j.err)
-	}
-}
-
-// retryChunkAfter is how long a chunk waits that could not be read or whose
-// part could not be finished.
+// retryChunkAfter is how long records wait that could not be applied.
 const retryChunkAfter = time.Second
-
-// again queues a chunk once more, later.
-func (a *applier) again(it item, err error) {
-	a.s.log.Error("a chunk can't be read back and is tried again", "chunk", it.seq, "state_dir", a.s.cfg.StateDir,
-		"error", err, "do", "check the disk")
-	it.payload = nil
-	a.s.requeue(it)
-}
 
 // addShare writes a share to its bucket's part, unless ctx ends before that
 // succeeds. On an error the part is dropped and the share isn't applied.

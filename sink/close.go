@@ -127,8 +127,12 @@ func (b *broken) failed(s *Sink, err error) {
 	defer b.mu.Unlock()
 	if b.since.IsZero() && !errors.Is(err, journal.ErrClosed) {
 		b.since = time.Now()
+		do := "make room on the disk, or check it"
+		if errors.Is(err, journal.ErrBroken) {
+			do = "restart the agent: it goes on from what is in the journal"
+		}
 		s.log.Error("the journal can't be written; what is pending waits, and it is tried again",
-			"state_dir", s.cfg.StateDir, "error", err, "do", "make room on the disk, or check it")
+			"state_dir", s.cfg.StateDir, "error", err, "do", do)
 	}
 }
 

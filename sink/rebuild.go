@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
@@ -11,11 +12,22 @@ import (
 // rebuild drops a part that can't be finished and has its records decoded
 // again: those alone, since the others of their chunks are in other parts. If
 // it was the format that could not finish it, its records come under suspicion,
-// see sift.go.
+// see sift.go. If it was the disk, that is told once, and the records wait the
+// longer the longer that goes on.
 func (s *Sink) rebuild(p *part, err error) {
-	s.log.Error("an in-progress part can't be finished and is built anew",
-		"bucket", p.bucket, "part", p.number, "records", p.records, "state_dir", s.cfg.StateDir, "error", err,
-		"do", "if it goes on, look at the disk; records that can't be encoded go to the dead letters by themselves")
+	const text = "an in-progress part can't be finished and is built anew"
+	var format *formatError
+	delay := retryChunkAfter
+	if errors.As(err, &format) {
+		s.log.Error(text, "bucket", p.bucket, "part", p.number, "records", p.records, "error", err,
+			"do", "report this; records that can't be encoded go to the dead letters by themselves")
+	} else {
+		var first bool
+		if first, delay = s.seal.disk.hit(err, p.last); first {
+			s.log.Error(text, "bucket", p.bucket, "part", p.number, "records", p.records, "state_dir", s.cfg.StateDir,
+				"error", err, "do", "make room on the disk, or check it; it is tried again by itself")
+		}
+	}
 	s.dropStaged(p.file)
 	items := make([]item, 0, len(p.shares))
 	for _, sh := range p.shares {
@@ -23,17 +35,17 @@ func (s *Sink) rebuild(p *part, err error) {
 		it := item{seq: sh.Seq, only: &only, failed: sh.failed}
 		items = append(items, s.suspect(it, err))
 	}
-	s.requeue(items...)
+	s.requeue(delay, items...)
 }
 
 // requeue queues chunks once more after a while.
-func (s *Sink) requeue(items ...item) {
+func (s *Sink) requeue(delay time.Duration, items ...item) {
 	if len(items) == 0 {
 		return
 	}
 	s.queue.expect(len(items))
 	s.goRun(&s.local, "requeue", func(ctx context.Context) {
-		sleep(ctx, retryChunkAfter)
+		sleep(ctx, delay)
 		s.queue.pushExpected(items)
 	})
 }

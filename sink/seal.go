@@ -27,6 +27,7 @@ type sealer struct {
 	lock   sync.Mutex
 	parts  []*part
 	rolled map[uint64]PartStatus // those that wait and those under way
+	disk   sharedTrouble         // of whoever ends a file
 }
 
 func (l *sealer) init() { l.rolled = map[uint64]PartStatus{} }
@@ -109,6 +110,9 @@ func (l *sealer) seal(ctx context.Context, s *Sink, p *part) {
 	if err != nil {
 		s.rebuild(p, err)
 		return
+	}
+	if after, was := l.disk.heal(); was {
+		s.log.Info("parts can be finished again", "after", after)
 	}
 	f := journal.Rolled{Part: s.describe(p)}
 	for _, sh := range p.shares {

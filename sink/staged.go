@@ -14,6 +14,9 @@ const (
 	// stagedBuffer is how many bytes a staged file gathers before it writes
 	// them: 256 open buckets hold 16 MiB.
 	stagedBuffer = 64 << 10
+	// largestBuffer is what a staged file keeps of its buffer: a share may be
+	// larger than stagedBuffer, and appended to a buffer nearly full.
+	largestBuffer = 4 * stagedBuffer
 	// writebackEvery is how many bytes are written before the disk is asked to
 	// begin with them, so that the sync at the roll, and the journal's syncs
 	// meanwhile, find little to do.
@@ -66,7 +69,9 @@ func (f *stagedFile) flush() error {
 		if f.err = f.put(f.buf); f.err != nil {
 			return f.err
 		}
-		f.buf = f.buf[:0]
+		if f.buf = f.buf[:0]; cap(f.buf) > largestBuffer {
+			f.buf = nil // it grew while the disk could not be written
+		}
 	}
 	f.err = nil
 	return nil

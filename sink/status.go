@@ -183,7 +183,7 @@ func (u *uploader) troubles() []TroubleStatus {
 	for _, t := range u.targets {
 		note(t, "", 0, &t.trouble)
 		for bucket, x := range t.buckets {
-			note(t, path.Clean(bucket), 0, x)
+			note(t, path.Clean(bucket), 0, &x.trouble)
 		}
 		for _, p := range t.queue {
 			note(t, path.Clean(p.bucket), p.number, &p.trouble)

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
@@ -39,6 +40,27 @@ func (t *trouble) heal(now time.Time) (after time.Duration, was bool) {
 	return after, was
 }
 
+// sharedTrouble is a trouble that several goroutines meet.
+type sharedTrouble struct {
+	mu      sync.Mutex
+	trouble trouble
+}
+
+// hit is trouble.hit, and answers how long to wait.
+func (t *sharedTrouble) hit(err error, began time.Time) (first bool, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	first = t.trouble.hit(err, began, now)
+	return first, t.trouble.until.Sub(now)
+}
+
+func (t *sharedTrouble) heal() (after time.Duration, was bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.trouble.heal(time.Now())
+}
+
 // judgeLocked is the one place that decides what the outcome of a commit means:
 // for the part, its bucket or its target. Each change is told once.
 func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error) {
@@ -50,11 +72,7 @@ func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error
 	switch {
 	case err == nil:
 		u.healLocked(t, now)
-		if b := t.buckets[p.bucket]; b != nil {
-			delete(t.buckets, p.bucket)
-			after, _ := b.heal(now)
-			log.Info("the bucket can be written again", "target", t.name, "bucket", p.bucket, "after", after)
-		}
+		u.bucketHealedLocked(t, p.bucket, now)
 		p.trouble = trouble{}
 	case onTarget == nil:
 		if p.trouble.hit(err, began, now) && !t.diskTold {
@@ -66,15 +84,7 @@ func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error
 		// Unsupported too is of one directory, such as an erasure coded one: what
 		// can't be done anywhere fails when the target is opened.
 		u.healLocked(t, now) // it answered
-		b := t.buckets[p.bucket]
-		if b == nil {
-			b = &trouble{}
-			t.buckets[p.bucket] = b
-		}
-		if b.hit(err, began, now) {
-			log.Error("the target refuses a bucket; its parts wait, others go on", "target", t.name, "bucket", p.bucket,
-				"error", err, "do", "look at the quota, the permissions and the name; it is tried again by itself")
-		}
+		u.bucketRefusedLocked(t, p.bucket, err, began, now)
 	case onTarget.Class != fs.Target && p.trouble.why != nil && t.trouble.why == nil:
 		// Others were published since it failed first: it isn't the target.
 		p.trouble.hit(err, began, now)
@@ -90,6 +100,41 @@ func (u *uploader) judgeLocked(t *target, p *pending, began time.Time, err error
 			log.Warn("the target is in trouble; parts wait in the state directory and chunks are still accepted",
 				"target", t.name, "error", err, "do", "it is tried again by itself; see that state_limit lasts")
 		}
+	}
+}
+
+// mostTold is how many buckets of a target in trouble are told one by one: what
+// is wrong with hundreds, such as the user's name, isn't theirs.
+const mostTold = 10
+
+func (u *uploader) bucketRefusedLocked(t *target, bucket string, err error, began, now time.Time) {
+	const do = "look at the quota, the permissions and the name; it is tried again by itself"
+	b := t.buckets[bucket]
+	if b == nil {
+		b = &bucketTrouble{}
+		t.buckets[bucket] = b
+	}
+	if !b.hit(err, began, now) {
+		return
+	}
+	switch b.told = len(t.buckets) <= mostTold; {
+	case b.told:
+		u.s.log.Error("the target refuses a bucket; its parts wait, others go on", "target", t.name, "bucket", bucket,
+			"error", err, "do", do)
+	case len(t.buckets) == mostTold+1:
+		u.s.log.Error("the target refuses many buckets; the others aren't told one by one", "target", t.name, "bucket", bucket,
+			"error", err, "do", do+"; `out-hdfs status` lists them all")
+	}
+}
+
+func (u *uploader) bucketHealedLocked(t *target, bucket string, now time.Time) {
+	b := t.buckets[bucket]
+	if b == nil {
+		return
+	}
+	delete(t.buckets, bucket)
+	if after, _ := b.heal(now); b.told {
+		u.s.log.Info("the bucket can be written again", "target", t.name, "bucket", bucket, "after", after)
 	}
 }
 

@@ -32,7 +32,13 @@ type target struct {
 	trouble trouble       // of the whole target
 	// diskTold is true while the local disk is the trouble, and that was told.
 	diskTold bool
-	buckets  map[string]*trouble
+	buckets  map[string]*bucketTrouble
+}
+
+// bucketTrouble is why a bucket's parts aren't tried.
+type bucketTrouble struct {
+	trouble
+	told bool
 }
 
 // pending is a pending part's place in line.
@@ -66,7 +72,7 @@ func (u *uploader) start() {
 func (u *uploader) targetLocked(name string) *target {
 	t := u.targets[name]
 	if t == nil {
-		t = &target{name: name, opening: make(chan struct{}, 1), buckets: map[string]*trouble{}}
+		t = &target{name: name, opening: make(chan struct{}, 1), buckets: map[string]*bucketTrouble{}}
 		u.targets[name] = t
 	}
 	return t

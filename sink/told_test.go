@@ -1,0 +1,147 @@
+package sink_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+)
+
+// TestAPartThatCantBeSynced: while the disk takes writes and no sync of staged
+// files, that is told once, parts are built anew ever more seldom, and all of
+// them are published once it works.
+func TestAPartThatCantBeSynced(t *testing.T) {
+	for name, kind := range map[string]struct {
+		op    crashdisk.Kind
+		begin string
+		err   error
+	}{
+		"the file, no space": {crashdisk.Sync, "staged/", syscall.ENOSPC},
+		"the file":           {crashdisk.Sync, "staged/", syscall.EIO},
+		"the folder":         {crashdisk.SyncDir, "staged", syscall.EIO},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.cfg = eachRolls
+				var ill atomic.Bool
+				var fired atomic.Int64
+				w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+					if ill.Load() && op.Kind == kind.op && strings.HasPrefix(op.Name, kind.begin) {
+						fired.Add(1)
+						return crashdisk.Fault{Err: kind.err}
+					}
+					return crashdisk.Fault{}
+				})
+				s := w.open()
+				ill.Store(true)
+				for i := range 10 {
+					w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
+				}
+				time.Sleep(time.Hour)
+				if n := fired.Load(); n < 100 || n > 10*300 {
+					t.Errorf("%d syncs failed within an hour", n)
+				}
+				ill.Store(false)
+				time.Sleep(2 * time.Minute)
+				if n := len(w.finished()); n < 10 {
+					t.Errorf("%d parts were published", n)
+				}
+				w.must(s, one("last", "b0"))
+				w.close(s)
+				w.mustBeRight()
+				if a, b := w.log.count("is built anew"), w.log.count("parts can be finished again"); a != 1 || b != 1 {
+					t.Errorf("%d lines that it began and %d that it ended", a, b)
+				}
+			})
+		})
+	}
+}
+
+// TestAChunkThatCantBeRead: chunks that the disk can't read back now hinder no
+// other, are told once, and are published once it can.
+func TestAChunkThatCantBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
+		var ill atomic.Bool
+		var fired atomic.Int64
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if ill.Load() && op.Kind == crashdisk.Read && strings.HasPrefix(op.Name, "journal/") {
+				fired.Add(1)
+				return crashdisk.Fault{Err: syscall.EIO}
+			}
+			return crashdisk.Fault{}
+		})
+		s := w.open()
+		ill.Store(true)
+		for i := range 5 {
+			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+		}
+		time.Sleep(time.Hour)
+		if n := fired.Load(); n < 100 || n > 5*600 {
+			t.Errorf("%d reads failed within an hour", n)
+		}
+		if n := len(w.finished()); n > 0 {
+			t.Errorf("%d parts were published of what can't be read", n)
+		}
+		ill.Store(false)
+		time.Sleep(2 * time.Minute)
+		if n := len(w.finished()); n != 5 {
+			t.Errorf("%d parts were published", n)
+		}
+		w.close(s)
+		w.mustBeRight()
+		if a, b := w.log.count("can't be read back"), w.log.count("can be read back again"); a != 1 || b != 1 {
+			t.Errorf("%d lines that it began and %d that it ended", a, b)
+		}
+	})
+}
+
+// TestManyRefusedBucketsAreToldInFewLines: what is wrong with all of them isn't
+// each one's news. The status has them all.
+func TestManyRefusedBucketsAreToldInFewLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const buckets = 60
+		w := newWorld(t)
+		w.cfg = eachRolls
+		for i := range buckets {
+			w.store.Refuse(fmt.Sprintf("/logs/b%d", i), nil)
+		}
+		s := w.open()
+		for i := range buckets {
+			w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
+		}
+		w.must(s, one("fine", "fine"))
+		time.Sleep(10 * time.Minute)
+		if n := len(w.finished()); n != 1 {
+			t.Errorf("%d parts were published", n)
+		}
+		told, troubles := w.log.count("the target refuses"), w.status(s).Troubles
+		if told < 2 || told > 15 {
+			t.Errorf("%d lines for %d buckets", told, buckets)
+		}
+		if len(troubles) != buckets {
+			t.Errorf("the status has %d of them", len(troubles))
+		}
+		if !slices.ContainsFunc(troubles, func(x sink.TroubleStatus) bool { return x.Bucket == "/logs/b59" }) {
+			t.Errorf("the last isn't among them")
+		}
+		for i := range buckets {
+			w.store.Allow(fmt.Sprintf("/logs/b%d", i))
+		}
+		time.Sleep(2 * time.Minute)
+		w.close(s)
+		w.mustBeRight()
+		if n := w.log.count("can be written again"); n > 15 {
+			t.Errorf("%d lines that they can be written again", n)
+		}
+	})
+}
