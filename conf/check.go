@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,17 +203,29 @@ func inside(dir, parent string) bool {
 }
 
 func (p *parsing) checkFormat() {
-	s := &p.settings
 	p.checkCompression()
-	if s.JSONTagKey != "" && s.JSONTagKey == s.JSONDateKey {
-		p.wrong(KeyJSONTagKey, "%w", errors.New("it is also json_date_key; a line can't have both under one key"))
-	}
+	p.checkBeside()
 	if p.failed[KeyFormat] {
 		return
 	}
 	p.checkColumns()
 	p.checkSchema()
 	p.unused()
+}
+
+// checkBeside looks at the keys of what lies beside the record.
+func (p *parsing) checkBeside() {
+	s, named := &p.settings, map[string]string{}
+	for _, k := range []struct{ key, name string }{
+		{KeyJSONDateKey, s.JSONDateKey}, {KeyJSONTagKey, s.JSONTagKey},
+		{KeyJSONMetadataKey, s.JSONMetadataKey}, {KeyJSONGroupKey, s.JSONGroupKey},
+	} {
+		if other := named[k.name]; other != "" {
+			p.wrong(k.key, "it is also %s; a line can't have both under one key", other)
+		} else if k.name != "" {
+			named[k.name] = k.key
+		}
+	}
 }
 
 func (p *parsing) checkColumns() {

@@ -14,7 +14,7 @@ import (
 func compressionOption(env Environment) Option {
 	var all, defaults []string
 	for _, format := range env.Formats {
-		own := compressions(format)
+		own := Compressions(format)
 		for _, name := range own {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
@@ -52,7 +52,7 @@ func (p *parsing) checkCompression() {
 	if p.failed[KeyFormat] || p.failed[KeyCompression] {
 		return
 	}
-	own := compressions(s.Format)
+	own := Compressions(s.Format)
 	switch {
 	case s.Compression == "":
 		s.Compression = own[0]

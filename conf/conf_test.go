@@ -59,7 +59,7 @@ func TestEveryKeyIsTaken(t *testing.T) {
 	suffix, zone := ".log", "Asia/Shanghai"
 	s := parse(t, map[string]string{
 		"PATH": "/logs", "Default_Scheme": "hdfs://nn:8020",
-		"format": "TEXT", "compression": "GZip", "compression_level": "9", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "text_key": "$a['b']",
+		"format": "TEXT", "compression": "GZip", "compression_level": "9", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "json_metadata_key": "meta", "json_group_key": "group", "text_key": "$a['b']",
 		"assigner": "Partition", "bucket_timezone": zone, "bucket_time": "$time", "partition_by": "dt=%Y, ns=$ns",
 		"rolling_policy": "default", "roll_size": "64MiB", "roll_interval": "1h30m", "roll_inactivity": "0", "bucket_check_interval": "500ms",
 		"max_open_buckets": "7", "part_prefix": "p", "part_suffix": suffix, "writer_id": "edge-7_a.b", "file_mode": "640", "dir_mode": "0o750",
@@ -71,6 +71,7 @@ func TestEveryKeyIsTaken(t *testing.T) {
 	want := Settings{
 		Target: fs.Location{Scheme: "hdfs", Authority: "nn:8020", Path: "/logs"}, DefaultScheme: "hdfs://nn:8020",
 		Format: "text", Compression: "gzip", CompressionLevel: 9, JSONDateKey: "@timestamp", JSONDateFormat: json.EpochMillis, JSONTagKey: "tag",
+		JSONMetadataKey: "meta", JSONGroupKey: "group",
 		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text",
 		SchemaFreeForm: "json",
 		Assigner:       AssignerPartition, BucketFormat: "yyyy-MM-dd--HH", BucketTime: "$time", PartitionBy: "dt=%Y, ns=$ns",
@@ -219,6 +220,9 @@ func TestMistakes(t *testing.T) {
 		{"unknown date format", with(KeyJSONDateFormat, "rfc"), []string{KeyJSONDateFormat}},
 		{"tag key on", with(KeyJSONTagKey, "on"), []string{KeyJSONTagKey}},
 		{"tag under the date's key", with(KeyJSONTagKey, "date"), []string{KeyJSONTagKey}},
+		{"metadata on", with(KeyJSONMetadataKey, "on"), []string{KeyJSONMetadataKey}},
+		{"metadata under the tag's key", with(KeyJSONTagKey, "x", KeyJSONMetadataKey, "x"), []string{KeyJSONMetadataKey}},
+		{"metadata, group and date under one key", with(KeyJSONMetadataKey, "date", KeyJSONGroupKey, "date"), []string{KeyJSONMetadataKey, KeyJSONGroupKey}},
 		{"text key no accessor", with(KeyTextKey, "$a['b"), []string{KeyTextKey}},
 		{"unknown assigner", with(KeyAssigner, "hive"), []string{KeyAssigner}},
 		{"pattern with week year", with(KeyBucketFormat, "YYYY-MM-dd"), []string{KeyBucketFormat}},
@@ -389,6 +393,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("path=file:///x\nassigner=base_path\nformat=text\ntext_key=$a[1]\nstate_dir=/s\nroll_size=1GiB\njson_tag_key=tag\nbucket_time=arrival")
 	f.Add("path=/x\nformat=csv\ncolumns=a,b=$c['d']\ncsv_header=yes\ncsv_delimiter=tab")
 	f.Add("path=/x\nformat=sequencefile\ncompression=deflate\nsequencefile_class=bytes")
+	f.Add("path=/x\nformat=ltsv\njson_metadata_key=m\njson_group_key=no")
 	f.Add("path=/x\ncompression=zstd\ncompression_level=19")
 	f.Add("path=hdfs:///x\nbucket_format=%Y/%m\nbucket_time=$a['x y']\nfs.file.limit.total=-1\nexit_timeout=1h1s\npart_prefix=none")
 	f.Fuzz(func(t *testing.T, lines string) {

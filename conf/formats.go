@@ -55,14 +55,23 @@ func FormatNames() (names []string) {
 	return names
 }
 
-// compressions are what a format takes, its default first.
-func compressions(format string) []string {
+// Compressions are what a format takes, its default first.
+func Compressions(format string) []string {
 	for _, f := range formats() {
 		if f.name == format {
 			return f.compressions
 		}
 	}
 	return []string{compress.None}
+}
+
+// OpenFormat makes the format of a configuration alone, for who only encodes.
+func OpenFormat(lookup Lookup, env Environment) (codec.Format, error) {
+	s, _, err := Parse(lookup, env)
+	if err != nil {
+		return nil, err
+	}
+	return s.newFormat()
 }
 
 // newFormat makes the configured format, which Parse has found among formats.
@@ -89,7 +98,10 @@ func (s *Settings) rows(f codec.BlockFormat, err error) (codec.Format, error) {
 }
 
 func (s *Settings) lines() json.Options {
-	return json.Options{DateKey: s.JSONDateKey, DateFormat: s.JSONDateFormat, TagKey: s.JSONTagKey}
+	return json.Options{
+		DateKey: s.JSONDateKey, DateFormat: s.JSONDateFormat, TagKey: s.JSONTagKey,
+		MetadataKey: s.JSONMetadataKey, GroupKey: s.JSONGroupKey,
+	}
 }
 
 func (s *Settings) text() codec.BlockFormat {
@@ -97,7 +109,10 @@ func (s *Settings) text() codec.BlockFormat {
 }
 
 func (s *Settings) columnValues() columns.Options {
-	return columns.Options{DateKey: s.JSONDateKey, DateFormat: s.JSONDateFormat, TagKey: s.JSONTagKey}
+	return columns.Options{
+		DateKey: s.JSONDateKey, DateFormat: s.JSONDateFormat, TagKey: s.JSONTagKey,
+		MetadataKey: s.JSONMetadataKey, GroupKey: s.JSONGroupKey,
+	}
 }
 
 func (s *Settings) csv() (codec.BlockFormat, error) {

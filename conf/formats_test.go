@@ -1,8 +1,14 @@
 package conf
 
 import (
+	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
+	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
 func TestExtensionOfEveryFormat(t *testing.T) {
@@ -67,5 +73,41 @@ func TestEachFormatTakesItsOwnKeys(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})
+	}
+}
+
+// TestMetadataAndGroups: what OpenTelemetry says beside a record's body is in
+// every format that was asked for it, and in none that wasn't.
+func TestMetadataAndGroups(t *testing.T) {
+	chunk := eventtest.OTLP(1, 1)
+	for _, f := range formats() {
+		for _, asked := range []bool{true, false} {
+			values := []string{KeyFormat, f.name, KeyCompression, compress.None, KeyColumns, "log,meta,group", KeyTextKey, "nothing", KeyStateDir, t.TempDir()}
+			if asked {
+				values = append(values, KeyJSONMetadataKey, "meta", KeyJSONGroupKey, "group")
+			}
+			s := parse(t, with(values...))
+			format, err := s.newFormat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			w, err := format.NewWriter(&out, codec.Meta{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, _ := eventtest.Read(chunk)
+			if rejects, err := w.Write(&event.Batch{Tag: "tag", Events: events}); err != nil || len(rejects) > 0 {
+				t.Fatalf("%s: %v, error %v", f.name, rejects, err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{"severity_text", "service-0"} {
+				if got := bytes.Contains(out.Bytes(), []byte(text)); got != asked {
+					t.Errorf("%s: asked %v, %s is there %v", f.name, asked, text, got)
+				}
+			}
+		}
 	}
 }

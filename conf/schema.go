@@ -57,7 +57,10 @@ func schemaOptions() []Option {
 func usesSchema(s *Settings) bool { return s.Format == FormatParquet || s.Format == FormatAvro }
 
 func (s *Settings) schemaSource() schema.Options {
-	o := schema.Options{Path: s.Schema, Strict: s.SchemaStrict, DateKey: s.JSONDateKey, TagKey: s.JSONTagKey}
+	o := schema.Options{
+		Path: s.Schema, Strict: s.SchemaStrict, DateKey: s.JSONDateKey, TagKey: s.JSONTagKey,
+		MetadataKey: s.JSONMetadataKey, GroupKey: s.JSONGroupKey,
+	}
 	if s.Schema == "" {
 		o.Dir = s.StateDir
 	}
@@ -79,6 +82,14 @@ func (p *parsing) checkSchema() {
 			p.warn(KeySchemaStrict, "it has no effect with %s %s", KeySchema, SchemaAuto)
 		}
 		return
+	}
+	for _, from := range []struct {
+		key    string
+		source schema.From
+	}{{KeyJSONMetadataKey, schema.FromMetadata}, {KeyJSONGroupKey, schema.FromGroup}} {
+		if p.has(from.key) {
+			p.warn(from.key, `it has no effect with a schema of your own; give a field of it "source": "%s"`, from.source)
+		}
 	}
 	given, err := schema.Open(s.schemaSource())
 	if err == nil && s.Format == FormatParquet {

@@ -53,6 +53,8 @@ func TestSchemas(t *testing.T) {
 		{"with JSON lines", FormatJSON, SchemaAuto, nil, nil, []string{KeySchema}},
 		{"VARIANT in Avro", FormatAvro, SchemaAuto, []string{KeySchemaFreeForm, FreeFormVariant}, nil, []string{KeySchemaFreeForm}},
 		{"a date format", FormatParquet, SchemaAuto, []string{KeyJSONDateFormat, "epoch"}, nil, []string{KeyJSONDateFormat}},
+		{"metadata and group", FormatAvro, SchemaAuto, []string{KeyJSONMetadataKey, "m", KeyJSONGroupKey, "g"}, nil, nil},
+		{"metadata and group with a given schema", FormatParquet, usualSchema, []string{KeyJSONMetadataKey, "m", KeyJSONGroupKey, "g"}, nil, []string{KeyJSONMetadataKey, KeyJSONGroupKey}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -87,7 +89,7 @@ func TestSchemas(t *testing.T) {
 // TestTypedFormatsAreMade with each of their compressions.
 func TestTypedFormatsAreMade(t *testing.T) {
 	for _, format := range []string{FormatParquet, FormatAvro} {
-		for _, compression := range compressions(format) {
+		for _, compression := range Compressions(format) {
 			s := parse(t, with(KeyFormat, format, KeyCompression, compression, KeyStateDir, t.TempDir()))
 			f, err := s.newFormat()
 			if err != nil {

@@ -20,6 +20,8 @@ type Settings struct {
 	JSONDateKey      string // "" leaves the date out
 	JSONDateFormat   json.DateFormat
 	JSONTagKey       string // "" leaves the tag out
+	JSONMetadataKey  string // "" leaves the metadata out
+	JSONGroupKey     string // "" leaves the group out
 	TextKey          *event.Accessor
 
 	Columns           string // as columns.Parse reads it; "" is none

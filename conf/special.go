@@ -59,7 +59,7 @@ func accessorOption(o Option) Option {
 func columnsOption() Option {
 	return Option{Key: KeyColumns, Kind: List,
 		Help: "What `csv`, which needs it, and `ltsv`, which else writes all fields, write of a record: keys, record accessors, or either under another name as `name=$accessor`. " +
-			"A key that the record doesn't have may be `json_date_key` or `json_tag_key`, as in a line of JSON. " +
+			"A key that the record doesn't have may be `json_date_key`, `json_tag_key`, `json_metadata_key` or `json_group_key`, as in a line of JSON. " +
 			"Write it as one text, also in YAML: of a YAML list Fluent Bit hands on only the first element.",
 		Example: "date, level, pod=$kubernetes['pod_name'], tag=$TAG, log",
 	}.text(func(s *Settings) *string { return &s.Columns }, func(text string) (string, error) {
@@ -125,15 +125,17 @@ func dateKey(text string) (string, error) {
 	return text, checkPlain(text)
 }
 
-// tagKey reads a key that is off by default and has no name of its own.
-func tagKey(text string) (string, error) {
-	if on, ok := parseBool(text); ok {
-		if on {
-			return "", errors.New("name the key, such as tag, or leave it out with false")
+// besideKey reads a key that is off by default and has no name of its own.
+func besideKey(example string) func(text string) (string, error) {
+	return func(text string) (string, error) {
+		if on, ok := parseBool(text); ok {
+			if on {
+				return "", fmt.Errorf("name the key, such as %s, or leave it out with false", example)
+			}
+			return "", nil
 		}
-		return "", nil
+		return text, checkPlain(text)
 	}
-	return text, checkPlain(text)
 }
 
 func bucketTime(text string) (string, error) {

@@ -19,6 +19,8 @@ const (
 	KeyJSONDateKey         = "json_date_key"
 	KeyJSONDateFormat      = "json_date_format"
 	KeyJSONTagKey          = "json_tag_key"
+	KeyJSONMetadataKey     = "json_metadata_key"
+	KeyJSONGroupKey        = "json_group_key"
 	KeyTextKey             = "text_key"
 	KeyColumns             = "columns"
 	KeyCSVDelimiter        = "csv_delimiter"
@@ -115,7 +117,13 @@ func rowOptions(env Environment) []Option {
 		dateFormatOption(),
 		Option{Key: KeyJSONTagKey, Kind: Text, DefaultText: "off", Empty: true,
 			Help: "The key that the tag is written under; `false` leaves it out.", Example: "tag"}.
-			text(func(s *Settings) *string { return &s.JSONTagKey }, tagKey),
+			text(func(s *Settings) *string { return &s.JSONTagKey }, besideKey("tag")),
+		Option{Key: KeyJSONMetadataKey, Kind: Text, DefaultText: "off", Empty: true,
+			Help:    "The key that an event's metadata is written under, if it has any: what OpenTelemetry says of a log record beside its body.",
+			Example: "metadata"}.text(func(s *Settings) *string { return &s.JSONMetadataKey }, besideKey("metadata")),
+		Option{Key: KeyJSONGroupKey, Kind: Text, DefaultText: "off", Empty: true,
+			Help:    "The key that what an event's group has in common is written under, if it is in one: OpenTelemetry's resource and scope.",
+			Example: "group"}.text(func(s *Settings) *string { return &s.JSONGroupKey }, besideKey("group")),
 		accessorOption(Option{Key: KeyTextKey, Default: text.DefaultKey,
 			Help:    "What `text` writes: a key of the record or a record accessor. A record without it is written as JSON.",
 			Example: "$kubernetes['labels']['app']"}).where(usesText),

@@ -8,7 +8,8 @@
 //	name=$accessor           the same under another name
 //
 // A plain name means what it means in a line of JSON: the record's own field,
-// or, if it has none of that name, the date or the tag if that is their key.
+// or, if it has none of that name, the date, the tag, the metadata or the group
+// if that is their key.
 // The name of an accessor is its keys with dots between them: $a['b'][0] is
 // a.b.0, and $TAG[1] is tag.1.
 package columns
@@ -28,7 +29,7 @@ var ErrList = errors.New("not a list of columns")
 type Column struct {
 	Name  string
 	value *event.Accessor
-	// plain columns fall back on the date or the tag of their name.
+	// plain columns fall back on what lies beside the record under their name.
 	plain bool
 }
 

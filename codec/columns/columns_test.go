@@ -136,6 +136,45 @@ func TestADateThatIsUnsetOrOff(t *testing.T) {
 	}
 }
 
+// TestWhatLiesBesideTheRecord: metadata and group are JSON under their keys, if
+// they hold anything and the record has no field of that name.
+func TestWhatLiesBesideTheRecord(t *testing.T) {
+	const nothing = "(nothing)"
+	o := columns.Options{MetadataKey: "meta", GroupKey: "group"}
+	meta, group := Pack(Map{"severity", 9}), &event.Group{Body: Pack(Map{"resource", Map{"a", "b"}})}
+	for _, tc := range []struct {
+		name, column string
+		event        event.Event
+		want         string
+	}{
+		{"metadata", "meta", event.Event{Meta: meta}, `{"severity":9}`},
+		{"no metadata", "meta", event.Event{}, nothing},
+		{"empty metadata", "meta", event.Event{Meta: Pack(Map{})}, nothing},
+		{"metadata that are cut short", "meta", event.Event{Meta: []byte{0x82, 1}}, nothing},
+		{"group", "group", event.Event{Group: group}, `{"resource":{"a":"b"}}`},
+		{"no group", "group", event.Event{}, nothing},
+		{"a group of nothing", "group", event.Event{Group: &event.Group{Body: Pack(Map{})}}, nothing},
+		{"a field named like the metadata", "meta", event.Event{Meta: meta, Body: Pack(Map{"meta", "mine"})}, "mine"},
+		{"an accessor never is the group", "$group", event.Event{Group: group}, nothing},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			all, err := columns.Parse(tc.column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := columns.NewRenderer(all, o)
+			r.Read(&tc.event)
+			got, ok := r.Append(nil, 0, "tag")
+			if !ok && len(got) == 0 {
+				got = []byte(nothing)
+			}
+			if string(got) != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, list := range []string{"a,b", "x=$a['b'][0],$TAG[1]", "$['a,''b']", "a=,", `$a["x""]`} {
 		f.Add(list)

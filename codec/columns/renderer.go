@@ -10,6 +10,9 @@ type Options struct {
 	DateKey    string // "" is none
 	DateFormat json.DateFormat
 	TagKey     string // "" is none
+	// MetadataKey is of the event's metadata and GroupKey of its group's body, if
+	// they hold anything; "" is none.
+	MetadataKey, GroupKey string
 }
 
 // Renderer renders the values of events' columns as text. One goroutine uses
@@ -102,6 +105,10 @@ func (r *Renderer) Append(dst []byte, i int, tag string) (_ []byte, ok bool) {
 		return r.AppendDate(dst, r.event)
 	case c.Name == r.options.TagKey:
 		return event.AppendValidUTF8(dst, []byte(tag)), true
+	case c.Name == r.options.MetadataKey:
+		return r.AppendMetadata(dst, r.event)
+	case c.Name == r.options.GroupKey:
+		return r.AppendGroup(dst, r.event)
 	}
 	return dst, false
 }
@@ -109,6 +116,28 @@ func (r *Renderer) Append(dst []byte, i int, tag string) (_ []byte, ok bool) {
 // AppendDate appends the event's time; ok is false if it has none.
 func (r *Renderer) AppendDate(dst []byte, e *event.Event) (_ []byte, ok bool) {
 	return r.dates.AppendText(dst, e.Time)
+}
+
+// AppendMetadata appends the event's metadata as JSON; ok is false if it has
+// none.
+func (r *Renderer) AppendMetadata(dst []byte, e *event.Event) (_ []byte, ok bool) {
+	return r.appendMap(dst, e.Meta)
+}
+
+// AppendGroup appends the body of the event's group as JSON; ok is false if it
+// has none.
+func (r *Renderer) AppendGroup(dst []byte, e *event.Event) (_ []byte, ok bool) {
+	if e.Group == nil {
+		return dst, false
+	}
+	return r.appendMap(dst, e.Group.Body)
+}
+
+func (r *Renderer) appendMap(dst, raw []byte) (_ []byte, ok bool) {
+	if pairs := event.FieldsOf(raw); pairs.Left() == 0 {
+		return dst, false
+	}
+	return r.AppendValue(dst, raw)
 }
 
 // AppendValue appends a msgpack value as Append does. ok is false for nil, and

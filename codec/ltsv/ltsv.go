@@ -1,10 +1,10 @@
 // Package ltsv writes each record as a line of labeled tab-separated values,
 // label:value<TAB>label:value, as ltsv.org has them.
 //
-// A line holds the date and the tag, if they have keys, and then all top-level
-// fields of the record in their order, or the columns that were chosen. A field
-// of the record that is named like the date or the tag wins over it. Of a key
-// that comes twice the last counts.
+// A line holds the date, the tag, the metadata and the group, if they have keys,
+// and then all top-level fields of the record in their order, or the columns
+// that were chosen. A field of the record that is named like one of the first
+// wins over it. Of a key that comes twice the last counts.
 //
 //	null, missing        no field
 //	string               its text; each invalid byte is U+FFFD
@@ -58,8 +58,7 @@ type encoder struct {
 	options Options
 	values  *columns.Renderer
 	labels  [][]byte // of the columns, with their colons
-	date    []byte   // the date's label, nil if there is none
-	tag     []byte
+	beside  []beside // what lies beside the record, in a line's order
 	keys    keys
 }
 
@@ -68,13 +67,27 @@ func newEncoder(o Options) *encoder {
 	for _, c := range o.Columns {
 		e.labels = append(e.labels, appendLabel(nil, []byte(c.Name)))
 	}
-	if o.Values.DateKey != "" {
-		e.date = appendLabel(nil, []byte(o.Values.DateKey))
-	}
-	if o.Values.TagKey != "" {
-		e.tag = appendLabel(nil, []byte(o.Values.TagKey))
-	}
+	e.addBeside(o.Values.DateKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendDate(dst, ev) })
+	e.addBeside(o.Values.TagKey, func(dst []byte, _ *event.Event, tag string) ([]byte, bool) {
+		return event.AppendValidUTF8(dst, []byte(tag)), true
+	})
+	e.addBeside(o.Values.MetadataKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendMetadata(dst, ev) })
+	e.addBeside(o.Values.GroupKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendGroup(dst, ev) })
 	return e
+}
+
+// beside is a field that lies beside the record.
+type beside struct {
+	key    string
+	label  []byte
+	append func(dst []byte, ev *event.Event, tag string) (_ []byte, ok bool)
+}
+
+// addBeside adds a field unless its key is empty.
+func (e *encoder) addBeside(key string, add func(dst []byte, ev *event.Event, tag string) ([]byte, bool)) {
+	if key != "" {
+		e.beside = append(e.beside, beside{key, appendLabel(nil, []byte(key)), add})
+	}
 }
 
 // Reasons of rejects.
@@ -126,24 +139,25 @@ func (e *encoder) fields(dst []byte, ev *event.Event, tag string) (_ []byte, rea
 	return dst, ""
 }
 
-// all appends the date, the tag and the record's own fields.
+// all appends what lies beside the record and the record's own fields.
 func (e *encoder) all(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
 	if reason := e.keys.read(ev.Body); reason != "" {
 		return dst, reason
 	}
-	if e.date != nil && !e.keys.has(e.options.Values.DateKey) {
-		start := len(dst)
-		var ok bool
-		if dst, ok = e.values.AppendDate(append(dst, e.date...), ev); ok {
-			dst = append(dst, '\t')
-		} else {
-			dst = dst[:start]
+	for i := range e.beside {
+		f := &e.beside[i]
+		if e.keys.has(f.key) {
+			continue
 		}
-	}
-	if e.tag != nil && !e.keys.has(e.options.Values.TagKey) {
-		dst = append(dst, e.tag...)
+		start := len(dst)
+		dst = append(dst, f.label...)
 		value := len(dst)
-		dst = append(escape(event.AppendValidUTF8(dst, []byte(tag)), value), '\t')
+		var ok bool
+		if dst, ok = f.append(dst, ev, tag); !ok {
+			dst = dst[:start]
+			continue
+		}
+		dst = append(escape(dst, value), '\t')
 	}
 	for i := range e.keys.fields {
 		f := &e.keys.fields[i]

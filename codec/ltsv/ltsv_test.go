@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,26 @@ func TestNoDateAndNoTag(t *testing.T) {
 	got, _ = encode(ltsv.Options{Values: columns.Options{DateKey: "date"}}, &event.Event{Body: Pack(Map{"a", 1})})
 	if got != "a:1\n" {
 		t.Errorf("with a time that is unset: %q", got)
+	}
+}
+
+func TestMetadataAndGroup(t *testing.T) {
+	o := ltsv.Options{Values: columns.Options{MetadataKey: "m", GroupKey: "g"}}
+	group := &event.Group{Body: Pack(Map{"scope", "x\ty"})}
+	for _, tc := range []struct {
+		name  string
+		event event.Event
+		want  string
+	}{
+		{"both", event.Event{Meta: Pack(Map{"s", 9}), Group: group, Body: Pack(Map{"a", 1})}, "m:{\"s\":9}\tg:{\"scope\":\"x\\ty\"}\ta:1\n"},
+		{"neither", event.Event{Meta: Pack(Map{}), Body: Pack(Map{"a", 1})}, "a:1\n"},
+		{"the record's own", event.Event{Meta: Pack(Map{"s", 9}), Group: group, Body: Pack(Map{"g", 1, "m", 2})}, "g:1\tm:2\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, rejects := encode(o, &tc.event); got != tc.want || len(rejects) > 0 {
+				t.Errorf("got %q, rejects %v; want %q", got, rejects, tc.want)
+			}
+		})
 	}
 }
 
@@ -162,7 +183,11 @@ func FuzzLTSV(f *testing.F) {
 	format := ltsv.New(options(""))
 	f.Fuzz(func(t *testing.T, chunk []byte) {
 		events, _ := Read(chunk)
-		out, rejects := format.NewBlockEncoder().Encode(nil, &event.Batch{Tag: "t", Events: events})
+		var out []byte
+		var rejects []codec.Reject
+		Bounded(t, len(chunk), func() {
+			out, rejects = format.NewBlockEncoder().Encode(nil, &event.Batch{Tag: "t", Events: events})
+		})
 		lines := strings.Split(string(out), "\n")
 		if len(lines)-1 != len(events)-len(rejects) {
 			t.Fatalf("%d lines of %d events, %d of them rejected", len(lines)-1, len(events), len(rejects))
@@ -174,7 +199,46 @@ func FuzzLTSV(f *testing.F) {
 				}
 			}
 		}
+		i := 0
+		for _, e := range events {
+			if slices.ContainsFunc(rejects, func(r codec.Reject) bool { return r.Event == e }) {
+				continue
+			}
+			fields := strings.Split(lines[i], "\t")
+			for _, want := range textFields(e.Body) {
+				if !slices.Contains(fields, want) {
+					t.Errorf("%q isn't in %q", want, lines[i])
+				}
+			}
+			i++
+		}
 	})
+}
+
+// textFields are the fields of a record whose values are text, as a line has
+// them.
+func textFields(body []byte) (all []string) {
+	var keys json.Appender
+	last := map[string][]byte{}
+	for f := event.FieldsOf(body); f.Next(); {
+		key, ok := event.Text(f.Key)
+		if !ok {
+			key, _ = keys.AppendValue(nil, f.Key)
+		}
+		last[string(key)] = f.Value
+	}
+	valid := func(s string) string { return string(event.AppendValidUTF8(nil, []byte(s))) }
+	breaks := strings.NewReplacer("\t", "\\t", "\n", "\\n", "\r", "\\r")
+	for key, raw := range last {
+		if text, ok := event.Text(raw); ok && event.KindOf(raw) == event.KindString {
+			label := strings.ReplaceAll(breaks.Replace(valid(key)), ":", "%3A")
+			if label == "" {
+				label = "_"
+			}
+			all = append(all, label+":"+breaks.Replace(valid(string(text))))
+		}
+	}
+	return all
 }
 
 func TestEncodingAllocatesNothing(t *testing.T) {
