@@ -49,6 +49,10 @@ type Options struct {
 	Least int
 	// Begin says how a file begins. nil is the zero File.
 	Begin func(m codec.Meta) File
+	// Count reads from a member, as it lies in the file, how many records it
+	// says it holds. Writers are codec.Counters with it; nil if members don't
+	// say.
+	Count func(member []byte) int64
 }
 
 // New returns the format. It is safe for concurrent use.
@@ -65,6 +69,8 @@ var (
 	_ codec.BlockFormat  = (*format)(nil)
 	_ codec.BlockEncoder = (*encoder)(nil)
 	_ codec.BlockWriter  = (*writer)(nil)
+	_ codec.BlockWriter  = (*countingWriter)(nil)
+	_ codec.Counter      = (*countingWriter)(nil)
 )
 
 func (f *format) Extension() string { return f.options.Extension }

@@ -126,6 +126,41 @@ func TestWhatAFileLooksLike(t *testing.T) {
 	}
 }
 
+// TestAFileCountsWhatItsMembersSay, whatever it was given.
+func TestAFileCountsWhatItsMembersSay(t *testing.T) {
+	f := members.New(members.Options{
+		NewEncoder: func() codec.BlockEncoder { return rows{} },
+		NewPacker:  func() members.Packer { return brackets{} },
+		Least:      6,
+		Count:      func(member []byte) int64 { return int64(bytes.Count(member, []byte(";"))) },
+	})
+	enc := f.NewBlockEncoder()
+	w, err := f.NewWriter(io.Discard, codec.Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := w.(codec.Counter)
+	for i, step := range []struct {
+		rows string
+		want int64 // in the file's members by then
+	}{{"aa,bb,cc,dd", 4}, {"e", 4}, {"f", 4}, {"g", 7}, {"h", 7}} {
+		block, _ := enc.Encode(nil, share(step.rows))
+		if err := w.(codec.BlockWriter).WriteBlock(block, 1000); err != nil { // which isn't true
+			t.Fatal(err)
+		}
+		if got := count.Records(); got != step.want {
+			t.Errorf("step %d: %d records", i, got)
+		}
+	}
+	if err := w.Close(); err != nil || count.Records() != 8 {
+		t.Errorf("%d records, error %v", count.Records(), err)
+	}
+	w, err = format(6, members.File{}).NewWriter(io.Discard, codec.Meta{})
+	if _, counts := w.(codec.Counter); counts || err != nil {
+		t.Errorf("members that don't say count, error %v", err)
+	}
+}
+
 func TestWriteBeginsAFileWithItsFirstRow(t *testing.T) {
 	f := format(100, members.File{Head: []byte("HEAD"), Rows: []byte("names\n")})
 	var out bytes.Buffer

@@ -19,6 +19,7 @@ type writer struct {
 	begun   bool   // Head and the first rows are on their way
 	packed  int64  // bytes of rows in the members written
 	members int64  // bytes of those members
+	records int64  // that those members say they hold, if they do
 	size    int64  // bytes written
 	since   int64  // bytes written behind Head or the last Before
 	err     error  // the first, which is final
@@ -30,8 +31,17 @@ func (f *format) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
 	if f.options.Begin != nil {
 		wr.file = f.options.Begin(m)
 	}
+	if f.options.Count != nil {
+		return &countingWriter{wr}, nil
+	}
 	return wr, nil
 }
+
+// countingWriter is one whose members say how many records they hold.
+type countingWriter struct{ *writer }
+
+// Records implements codec.Counter: the sum of what the file's members say.
+func (w *countingWriter) Records() int64 { return w.records }
 
 // Write implements codec.Writer.
 func (w *writer) Write(b *event.Batch) ([]codec.Reject, error) {
@@ -123,6 +133,9 @@ func (w *writer) member(content []byte, rows int) {
 	w.put(content)
 	w.packed += int64(rows)
 	w.members += int64(len(content))
+	if w.format.options.Count != nil && w.err == nil {
+		w.records += w.format.options.Count(content)
+	}
 }
 
 func (w *writer) put(b []byte) {

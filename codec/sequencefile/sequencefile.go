@@ -110,11 +110,13 @@ func New(o Options) (codec.BlockFormat, error) {
 	spacing := int64(syncInterval)
 	switch {
 	case block:
-		m.Least, spacing = blockLeast, 0
+		m.Least, spacing, m.Count = blockLeast, 0, countBlock
 		m.NewPacker = func() members.Packer { return &blocks{pack: o.packer(), bytes: o.Bytes} }
 	case known:
+		m.Count = countRecords
 		m.NewPacker = func() members.Packer { return &records{pack: o.packer(), bytes: o.Bytes} }
 	default:
+		m.Count = countRecords
 		m.NewPacker = func() members.Packer { return &records{bytes: o.Bytes} }
 	}
 	m.Begin = func(meta codec.Meta) members.File {

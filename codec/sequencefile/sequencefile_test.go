@@ -51,19 +51,26 @@ func write(t interface{ Fatal(...any) }, f codec.BlockFormat, m codec.Meta, shar
 		t.Fatal(err)
 	}
 	enc := f.NewBlockEncoder()
+	sent := 0
 	for i, b := range shares {
+		var rejects []codec.Reject
 		if i%2 == 1 {
-			_, err = w.Write(b)
+			rejects, err = w.Write(b)
 		} else {
-			block, _ := enc.Encode(nil, b)
-			err = w.(codec.BlockWriter).WriteBlock(block, len(b.Events))
+			var block []byte
+			block, rejects = enc.Encode(nil, b)
+			err = w.(codec.BlockWriter).WriteBlock(block, len(b.Events)-len(rejects))
 		}
+		sent += len(b.Events) - len(rejects)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if counted := w.(codec.Counter).Records(); counted != int64(sent) {
+		t.Fatal("the file counts ", counted, " records of ", sent)
 	}
 	if w.Size() != int64(out.Len()) {
 		t.Fatal("size ", w.Size(), " of ", out.Len(), " bytes")
@@ -302,7 +309,8 @@ func FuzzSequenceFile(f *testing.F) {
 		events, _ := Read(chunk)
 		b := &event.Batch{Arrival: arrival, Events: events}
 		plain, rejects := jsonLines().Encode(nil, b)
-		out := write(t, format(t, o), meta, b)
+		var out []byte
+		Bounded(t, len(chunk), func() { out = write(t, format(t, o), meta, b) })
 		if len(events) == len(rejects) {
 			return
 		}

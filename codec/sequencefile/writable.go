@@ -36,3 +36,29 @@ func appendValue(dst, value []byte, bytes bool) []byte {
 	}
 	return appendText(dst, value)
 }
+
+// readVInt is the inverse of appendVInt. size is how many bytes it has, 0 if b
+// begins with none.
+func readVInt(b []byte) (v int64, size int) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	head := int8(b[0])
+	if head >= -112 {
+		return int64(head), 1
+	}
+	n, negative := -112-int(head), head < -120
+	if negative {
+		n -= 8
+	}
+	if size = 1 + n; size > len(b) {
+		return 0, 0
+	}
+	for _, c := range b[1:size] {
+		v = v<<8 | int64(c)
+	}
+	if negative {
+		v = ^v
+	}
+	return v, size
+}
