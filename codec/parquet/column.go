@@ -38,6 +38,7 @@ type column struct {
 	rawSize   int64    // before compression, headers included
 	dictPages int      // how many of the pages are indexes
 	total     int64    // entries of finished pages
+	continued int64    // entries that don't begin a row, of the page at hand too
 	nulls     int64
 	bounds    bounds
 }
@@ -85,6 +86,9 @@ func (c *column) take(in *cells) {
 		putLevels(&c.defs, in.defs, count, c.leaf.maxDef)
 	}
 	for _, r := range in.reps {
+		if r > 0 {
+			c.continued++
+		}
 		c.reps.put(uint32(r))
 	}
 	if c.useDict && c.dict.full(count) {
@@ -261,6 +265,6 @@ func (c *column) nextGroup(keep bool) {
 		c.bounds.lowText, c.bounds.highText = nil, nil
 	}
 	c.useDict, c.probed = c.leaf.physical != physicalBoolean, false
-	c.pageSize, c.rawSize, c.dictPages, c.total, c.nulls = 0, 0, 0, 0, 0
+	c.pageSize, c.rawSize, c.dictPages, c.total, c.continued, c.nulls = 0, 0, 0, 0, 0, 0
 	c.bounds.reset()
 }

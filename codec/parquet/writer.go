@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -204,6 +205,10 @@ func (p *writer) encoded() int64 {
 	return done + open
 }
 
+// errRows is why a file isn't finished whose footer would count rows that its
+// pages don't have.
+var errRows = errors.New("bug: the pages of a column have other rows than were written")
+
 // endGroup writes the row group.
 func (p *writer) endGroup(pages *pager) error {
 	if p.rows == 0 {
@@ -214,6 +219,9 @@ func (p *writer) endGroup(pages *pager) error {
 	for i := range p.columns {
 		if err := p.putChunk(&p.columns[i], &chunks[i], pages); err != nil {
 			return err
+		}
+		if c := &p.columns[i]; c.total-c.continued != p.rows {
+			return p.fail(fmt.Errorf("%w: column %v has %d instead of %d", errRows, c.leaf.path, c.total-c.continued, p.rows))
 		}
 	}
 	p.footer.group(p.tree, p.columns, chunks, p.format.compressor.codec, p.rows, start)
@@ -274,7 +282,8 @@ func (p *writer) Size() int64 {
 // Buffered implements codec.Writer.
 func (p *writer) Buffered() int64 { return p.memory() }
 
-// Records implements codec.Counter: the rows of the footer.
+// Records implements codec.Counter: the rows of the footer, which are those that
+// begin in the pages of each column.
 func (p *writer) Records() int64 { return p.footer.rows }
 
 // Close implements codec.Writer.
