@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/avro"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
@@ -76,9 +77,15 @@ func FuzzChunk(f *testing.F) {
 				sound = append(sound, e)
 			}
 		}
-		if r := x.write(b); len(r) != len(b.Events)-len(sound) {
-			t.Fatalf("%d of %d events rejected", len(r), len(b.Events))
+		var rejects []codec.Reject
+		var written []byte
+		Bounded(t, len(chunk), func() {
+			rejects = x.write(b)
+			written = x.close()
+		})
+		if len(rejects) != len(b.Events)-len(sound) {
+			t.Fatalf("%d of %d events rejected", len(rejects), len(b.Events))
 		}
-		sameRecords(t, x.close(), sound, b.Tag)
+		sameRecords(t, written, sound, b.Tag)
 	})
 }

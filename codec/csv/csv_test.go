@@ -258,7 +258,11 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, chunk []byte) {
 		events, _ := Read(chunk)
-		out, rejects := format.NewBlockEncoder().Encode(nil, &event.Batch{Tag: "t", Events: events})
+		var out []byte
+		var rejects []codec.Reject
+		Bounded(t, len(chunk), func() {
+			out, rejects = format.NewBlockEncoder().Encode(nil, &event.Batch{Tag: "t", Events: events})
+		})
 		rows, err := stdcsv.NewReader(bytes.NewReader(out)).ReadAll()
 		if err != nil || len(rows) != len(events)-len(rejects) {
 			t.Fatalf("%d rows of %d events, %d of them rejected, error %v", len(rows), len(events), len(rejects), err)

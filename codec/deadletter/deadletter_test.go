@@ -118,7 +118,7 @@ func FuzzLetter(f *testing.F) {
 		if events, _ := Read(Pack(Event(sec, Map{}, Map{}))); len(events) == 1 {
 			l.Time = events[0].Time
 		}
-		checkLetter(t, l)
+		Bounded(t, len(reason)+len(tag)+len(raw), func() { checkLetter(t, l) })
 	})
 }
 

@@ -311,9 +311,11 @@ func FuzzLines(f *testing.F) {
 	f.Add(Kubernetes(1))
 	f.Add(OTLP(1, 2))
 	f.Fuzz(func(t *testing.T, chunk []byte) {
-		if err := checkLines(chunk); err != nil {
-			t.Error(err)
-		}
+		Bounded(t, len(chunk), func() {
+			if err := checkLines(chunk); err != nil {
+				t.Error(err)
+			}
+		})
 	})
 }
 

@@ -135,17 +135,6 @@ func TestAnyRecord(t *testing.T) {
 	})
 }
 
-// FuzzChunk: any bytes give a file that both oracles read, with the same
-// records as far as they are any.
-func FuzzChunk(f *testing.F) {
-	for _, h := range HostileChunks() {
-		f.Add(h.Chunk)
-	}
-	f.Add(Kubernetes(3))
-	f.Add(OTLP(1, 2))
-	f.Fuzz(chunkComesBack)
-}
-
 func TestMetadata(t *testing.T) {
 	f := newFile(t, learning(t))
 	f.write(batch(Plain(3)))

@@ -3,6 +3,7 @@ package text_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/codec"
@@ -138,16 +139,68 @@ func FuzzText(f *testing.F) {
 	f.Add(Plain(2))
 	f.Fuzz(func(t *testing.T, chunk []byte) {
 		events, _ := Read(chunk)
-		out, rejects := text.New(text.Options{}).(codec.BlockFormat).NewBlockEncoder().Encode(nil, &event.Batch{Events: events})
-		if lines := bytes.Count(out, []byte("\n")); lines < len(events)-len(rejects) {
-			t.Errorf("%d lines of %d events, %d of them rejected", lines, len(events), len(rejects))
-		}
+		var out []byte
+		var rejects []codec.Reject
+		Bounded(t, len(chunk), func() {
+			out, rejects = text.New(text.Options{}).(codec.BlockFormat).NewBlockEncoder().Encode(nil, &event.Batch{Events: events})
+		})
 		for _, r := range rejects {
 			if r.Event.Malformed == "" {
 				t.Errorf("event %d rejected: %s", r.Event.Ordinal, r.Reason)
 			}
 		}
+		for _, e := range events {
+			if e.Malformed != "" {
+				continue
+			}
+			line, ok := logOf(t, e.Body)
+			if !ok {
+				next, _, _ := bytes.Cut(out, []byte("\n"))
+				line = string(next)
+			}
+			rest, ok := bytes.CutPrefix(out, []byte(line+"\n"))
+			if !ok {
+				t.Fatalf("event %d isn't written as %q: %q", e.Ordinal, line, out)
+			}
+			out = rest
+		}
+		if len(out) > 0 {
+			t.Errorf("nobody wrote %q", out)
+		}
 	})
+}
+
+// logOf is the text of a record's field "log" by a plain decoder. ok is false if
+// it is none.
+func logOf(t *testing.T, body []byte) (line string, ok bool) {
+	t.Helper()
+	v, _, _, err := Decode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record := v.(Map); len(record) > 0; record = record[2:] {
+		switch key := record[0].(type) {
+		case string:
+			if key != "log" {
+				continue
+			}
+		case []byte:
+			if string(key) != "log" {
+				continue
+			}
+		default:
+			continue
+		}
+		switch v := record[1].(type) {
+		case string:
+			line, ok = v, true
+		case []byte:
+			line, ok = string(v), true
+		default:
+			ok = false
+		}
+	}
+	return strings.TrimSuffix(line, "\n"), ok
 }
 
 func TestEncodingAllocatesNothing(t *testing.T) {
