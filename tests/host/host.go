@@ -64,6 +64,10 @@ type Options struct {
 	Input   string
 	TimeKey string
 
+	// Raw is a file of chunks to send as they are, see WriteRaw. They are
+	// flushed in their order if InFlight is 1.
+	Raw string
+
 	Rate         float64       // bytes a second at most
 	InFlight     int           // chunks that are live at most: 16
 	Retry        time.Duration // before the first redelivery, doubling: 100ms
@@ -83,26 +87,35 @@ type Options struct {
 // Program is the compiled host.
 type Program string
 
-// Build compiles the host, or takes what an earlier Build of the same source
-// compiled. It asks for a C compiler called cc.
+// Build is Compile for a test.
 func Build(t testing.TB) Program {
 	t.Helper()
-	names, err := fs.Glob(source, "csrc/*")
+	p, err := Compile(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// Compile compiles the host, or takes what was compiled before of the same
+// source. It asks for a C compiler called cc. dir is an empty folder that lives
+// as long as the program is needed.
+func Compile(dir string) (Program, error) {
+	names, err := fs.Glob(source, "csrc/*")
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.New()
-	dir := t.TempDir()
 	var files []string
 	for _, name := range names {
 		content, err := source.ReadFile(name)
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content)
 		path := filepath.Join(dir, filepath.Base(name))
 		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		if filepath.Ext(path) == ".c" {
 			files = append(files, path)
@@ -110,28 +123,37 @@ func Build(t testing.TB) Program {
 	}
 	kept := filepath.Join(os.TempDir(), fmt.Sprintf("out_hdfs-host-%d-%s", os.Getuid(), hex.EncodeToString(sum.Sum(nil)[:8])))
 	if _, err := os.Stat(kept); err == nil {
-		return Program(kept)
+		return Program(kept), nil
 	}
 	program := filepath.Join(dir, "host")
 	args := append([]string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-rdynamic", "-o", program}, files...)
 	if out, err := exec.Command("cc", append(args, "-lpthread", "-ldl")...).CombinedOutput(); err != nil {
-		t.Fatalf("compile the host: %v\n%s", err, out)
+		return "", fmt.Errorf("compile the host: %w\n%s", err, out)
 	}
 	if err := os.Rename(program, kept); err == nil {
-		return Program(kept)
+		return Program(kept), nil
 	}
-	return Program(program) // the temporary folder is on another disk
+	return Program(program), nil // the temporary folder is on another disk
 }
 
-// Plugin builds out_hdfs.so of this module for the test, with these build tags.
+// Plugin is CompilePlugin for a test.
 func Plugin(t testing.TB, tags ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "out_hdfs.so")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-tags="+strings.Join(tags, ","), "-o", path, "github.com/out-hdfs/out_hdfs")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the plugin: %v\n%s", err, out)
+	path, err := CompilePlugin(t.TempDir(), tags...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
+}
+
+// CompilePlugin builds out_hdfs.so of this module in dir, with these build tags.
+func CompilePlugin(dir string, tags ...string) (string, error) {
+	path := filepath.Join(dir, "out_hdfs.so")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-tags="+strings.Join(tags, ","), "-o", path, "github.com/out-hdfs/out_hdfs")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the plugin: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // Run starts the host. The process is killed when ctx ends.
@@ -182,6 +204,7 @@ func (o Options) args() []string {
 	}
 	text("input", o.Input)
 	text("time-key", o.TimeKey)
+	text("raw", o.Raw)
 	if o.Rate > 0 {
 		text("rate", strconv.FormatFloat(o.Rate, 'f', -1, 64))
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -22,6 +23,7 @@ func TestHost(t *testing.T) {
 	t.Run("SIGTERM ends it within its grace", func(t *testing.T) { terminated(on(t)) })
 	t.Run("new chunks come before the backlog, or after", func(t *testing.T) { order(t, on) })
 	t.Run("JSON lines are sent", func(t *testing.T) { lines(on(t)) })
+	t.Run("chunks are sent as they are, in their order", func(t *testing.T) { raw(on(t)) })
 	t.Run("the rate is kept", func(t *testing.T) { rate(on(t)) })
 }
 
@@ -165,6 +167,32 @@ func lines(b *bench) {
 	}
 	if r := b.run(Options{Outputs: []Output{b.output("hdfs.0", "", 1)}, Input: input}); r.Code != 70 {
 		b.t.Errorf("exit %d for a line that is no JSON, want 70", r.Code)
+	}
+}
+
+func raw(b *bench) {
+	var chunks []Chunk
+	for i := range 20 {
+		chunks = append(chunks, Chunk{Tag: fmt.Sprint("t", i), Data: bytes.Repeat([]byte{0xc0, '\n'}, i+1), First: uint64(i * i), Records: uint64(2 * i)})
+	}
+	file := b.path("chunks")
+	if err := WriteRaw(file, chunks); err != nil {
+		b.t.Fatal(err)
+	}
+	r := b.run(Options{Outputs: []Output{b.output("hdfs.0", "", 2)}, Raw: file, InFlight: 1})
+	if r.Code != 0 || r.Summary.Chunks != 20 || r.Summary.Records != 380 || r.Summary.OK != 20 {
+		b.t.Errorf("exit %d, %+v, want 20 chunks with 380 records\n%s", r.Code, r.Summary.Summary, r.Log)
+	}
+	tags := regexp.MustCompile(`tag=(\w+) size=(\d+)`).FindAllStringSubmatch(b.seen("hdfs.0"), -1)
+	for i, c := range chunks {
+		if len(tags) != 20 || tags[i][1] != c.Tag || tags[i][2] != fmt.Sprint(len(c.Data)) {
+			b.t.Fatalf("flushes came as %v", tags)
+		}
+	}
+	var l Ledger
+	l.Add(r.Events)
+	if sent := l.Sent(); len(sent) == 0 || sent[len(sent)-1] != 19*19+37 {
+		b.t.Errorf("the ids sent are %v", sent)
 	}
 }
 

@@ -3,17 +3,21 @@
 Standard input is a JSON array of jobs, {"format": ..., "files": [...],
 "options": {...}}; the one argument is the reader. Standard output is a line of
 JSON for each record, {"job": n, "file": path, "record": value}, in the file's
-order, or {"job": n, "file": path, "error": text}.
+order, or {"job": n, "file": path, "error": text}. With the option "schema" a line
+{"job": n, "file": path, "schema": text} comes before, the schema that
+docs/schemas.md says is in the file.
 
 Values keep their types and are exact:
 
     null, true, "text"      as they are; text of more than 1000 bytes is
-                            {"long": bytes, "sha256": hex}
+                            {"long": bytes, "sha256": hex}, unless the
+                            option "whole" is set
     integer                 {"int": "123"}
     float                   {"float": "1.5"}, also NaN, Infinity, -Infinity
     bytes                   {"bytes": base64}
     timestamp               {"micros": "..."} since 1970, UTC
     date                    {"days": "..."}
+    time of day             {"time": "..."} microseconds since midnight
     decimal                 {"decimal": "1.20"}
     list                    [...]
     record, map             {"fields": {...}}, without those that are null,
@@ -28,16 +32,17 @@ import json
 import math
 import os
 import sys
+import uuid
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
-def canonical(v):
+def canonical(v, whole=False):
     if v is None or isinstance(v, bool):
         return v
     if isinstance(v, str):
         raw = v.encode("utf-8", "surrogatepass")
-        if len(raw) > 1000:
+        if len(raw) > 1000 and not whole:
             return {"long": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
         return v
     if isinstance(v, int):
@@ -56,14 +61,21 @@ def canonical(v):
         return {"micros": str((v - EPOCH) // datetime.timedelta(microseconds=1))}
     if isinstance(v, datetime.date):
         return {"days": str((v - EPOCH.date()).days)}
+    if isinstance(v, datetime.time):
+        return {"time": str(((v.hour * 60 + v.minute) * 60 + v.second) * 1000000 + v.microsecond)}
     if isinstance(v, decimal.Decimal):
         return {"decimal": str(v)}
+    if isinstance(v, uuid.UUID):
+        return str(v)
+    if hasattr(v, "toPython"):  # Spark's VariantVal
+        v = v.toPython()
+        return canonical(v, whole)
     if hasattr(v, "asDict"):  # Spark's Row
         v = dict(zip(v.__fields__, v))
     if isinstance(v, dict):
-        return {"fields": {str(k): canonical(x) for k, x in v.items() if x is not None}}
+        return {"fields": {str(k): canonical(x, whole) for k, x in v.items() if x is not None}}
     if isinstance(v, (list, tuple)):
-        return [canonical(x) for x in v]
+        return [canonical(x, whole) for x in v]
     raise TypeError(f"{type(v)} has no canonical form")
 
 
@@ -71,11 +83,10 @@ class PyArrow:
     name = "pyarrow"
 
     def read(self, format, file, options):
-        import pyarrow
-
         table = getattr(self, format)(file, options)
         for batch in table.to_batches(max_chunksize=1000):
-            yield from (rows(pyarrow, batch))
+            # Maps are dicts, not lists of pairs.
+            yield from batch.to_pylist(maps_as_pydicts="strict")
 
     def json(self, file, options):
         import pyarrow.json
@@ -105,11 +116,10 @@ class PyArrow:
 
         return pyarrow.parquet.ParquetFile(file).read()
 
+    def schema(self, file):
+        import pyarrow.parquet
 
-def rows(pyarrow, batch):
-    """Rows as dicts. Timestamps are cast to microseconds, maps are pairs."""
-    for row in batch.to_pylist(maps_as_pydicts="strict"):
-        yield row
+        return pyarrow.parquet.read_metadata(file).metadata[b"out_hdfs.schema"].decode()
 
 
 class DuckDB:
@@ -149,6 +159,12 @@ class FastAvro:
         with open(file, "rb") as f:
             yield from fastavro.reader(f)
 
+    def schema(self, file):
+        import fastavro
+
+        with open(file, "rb") as f:
+            return fastavro.reader(f).metadata["avro.schema"]
+
 
 class Spark:
     name = "spark"
@@ -168,6 +184,7 @@ class Spark:
             "spark.hadoop.mapreduce.input.fileinputformat.split.maxsize": "262144",
             "spark.sql.warehouse.dir": os.path.join(os.environ["READERS_TMP"], "warehouse"),
             "spark.local.dir": os.environ["READERS_TMP"],
+            "spark.jars": os.environ["READERS_JARS"],
             "spark.log.level": "ERROR",
         }.items():
             b = b.config(key, value)
@@ -194,6 +211,8 @@ class Spark:
                 maxCharsPerColumn=-1,
             )
         else:
+            vectorized = options.get("vectorized", True)
+            self.session.conf.set("spark.sql.parquet.enableVectorizedReader", str(vectorized).lower())
             frame = r.format(format).load(file)
         yield from frame.collect()
 
@@ -209,10 +228,13 @@ def main():
     os.dup2(2, 1)
     for n, job in enumerate(jobs):
         for file in job["files"]:
+            options = job.get("options") or {}
             line = {"job": n, "file": file}
             try:
-                for record in reader.read(job["format"], file, job.get("options") or {}):
-                    emit(out, {**line, "record": canonical(record)})
+                if options.get("schema"):
+                    emit(out, {**line, "schema": reader.schema(file)})
+                for record in reader.read(job["format"], file, options):
+                    emit(out, {**line, "record": canonical(record, options.get("whole", False))})
             except Exception as e:
                 emit(out, {**line, "error": f"{type(e).__name__}: {e}"[:2000]})
     out.close()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/tests/host"
 )
 
 // The records that every format writes. All have the same fields, and a field
@@ -76,7 +77,7 @@ const tag = "kube.web"
 
 // chunks are small and large ones in turn, so that files have members of one
 // chunk and of many.
-func chunks() (all []Chunk) {
+func chunks() (all []host.Chunk) {
 	from := 0
 	for _, n := range []int{len(texts), 2300, 1, 2, 3, 100, 160, 1, 1} {
 		var data []byte
@@ -84,7 +85,7 @@ func chunks() (all []Chunk) {
 			data = eventtest.Append(data, eventtest.Event(eventtest.At(second(i), 123456789), eventtest.Map{}, recordOf(i)))
 		}
 		from += n
-		all = append(all, Chunk{Tag: tag, Data: data})
+		all = append(all, host.Chunk{Tag: tag, Data: data, Records: uint64(n)})
 	}
 	return all
 }

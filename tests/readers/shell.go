@@ -3,6 +3,7 @@ package readers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,35 +11,41 @@ import (
 )
 
 // HadoopText runs `hdfs dfs -text` on local files and returns its output: what
-// Hadoop's own codecs and its reader of SequenceFiles make of them. jars is a
-// class path.
+// Hadoop's own codecs and its readers of SequenceFiles and Avro make of them.
+// jars is a class path.
 func HadoopText(ctx context.Context, jars string, files ...string) ([]byte, error) {
-	java := "java"
-	if home := os.Getenv("JAVA_HOME"); home != "" {
-		java = filepath.Join(home, "bin", "java")
-	}
 	site, err := os.MkdirTemp("", "out_hdfs-hadoop-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(site)
-	for name, text := range map[string]string{
-		"core-site.xml": "<configuration/>\n",
-		// Standard output belongs to -text.
-		"log4j2.properties": "rootLogger.level = off\n",
-	} {
-		if err := os.WriteFile(filepath.Join(site, name), []byte(text), 0o644); err != nil {
-			return nil, err
-		}
-	}
-	args := []string{
-		"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--add-opens", "java.base/java.lang=ALL-UNNAMED",
-		"-Dfile.encoding=UTF-8", "-cp", site + ":" + jars, "org.apache.hadoop.fs.FsShell", "-D", "fs.defaultFS=file:///", "-text",
-	}
+	args := []string{"org.apache.hadoop.fs.FsShell", "-D", "fs.defaultFS=file:///", "-text"}
 	for _, f := range files {
 		args = append(args, "file://"+f)
 	}
-	return run(exec.CommandContext(ctx, java, args...))
+	cmd, err := java(ctx, site, jars, args...)
+	if err != nil {
+		return nil, err
+	}
+	return run(cmd)
+}
+
+// java runs a program on a class path, in a JVM that starts quickly and says
+// nothing but what the program prints. site is a folder for its configuration.
+func java(ctx context.Context, site, jars string, program ...string) (*exec.Cmd, error) {
+	name := "java"
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		name = filepath.Join(home, "bin", "java")
+	}
+	err := errors.Join(
+		os.WriteFile(filepath.Join(site, "core-site.xml"), []byte("<configuration/>\n"), 0o644),
+		os.WriteFile(filepath.Join(site, "log4j2.properties"), []byte("rootLogger.level = off\n"), 0o644),
+	)
+	args := []string{
+		"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--add-opens", "java.base/java.lang=ALL-UNNAMED",
+		"-Dfile.encoding=UTF-8", "-cp", site + ":" + jars,
+	}
+	return exec.CommandContext(ctx, name, append(args, program...)...), err
 }
 
 // run returns a command's output; what it said of its failure is in the error.

@@ -224,7 +224,7 @@ static int ingest(void)
     if (options.rate > 0 && (double) engine.bytes / options.rate * SECOND > (double) (now() - engine.began)) {
         return 0;
     }
-    chunk = options.input != NULL ? ndjson_next() : generate_next();
+    chunk = options.raw != NULL ? raw_next() : options.input != NULL ? ndjson_next() : generate_next();
     if (chunk == NULL) {
         engine.ingested = 1;
         return 0;

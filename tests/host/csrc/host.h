@@ -12,6 +12,7 @@
  *   chunk.c      chunk files
  *   generate.c   records with ids
  *   ndjson.c     records from a file of JSON lines
+ *   raw.c        chunks from a file
  *   msgpack.c    writing msgpack
  *   report.c     what a test reads on stdout, a JSON object a line
  */
@@ -130,6 +131,7 @@ struct options {
     char **tags;
     int tag_count;
     const char *input, *time_key; /* JSON lines instead of generated records */
+    const char *raw;              /* chunks as they are instead */
     double rate;                  /* bytes a second; 0 for no limit */
     int in_flight;
     int64_t grace, linger, retry; /* nanoseconds */
@@ -180,9 +182,10 @@ void chunk_unmap(struct chunk *chunk, void *base, size_t length);
 void chunk_delete(struct chunk *chunk);
 void chunk_free(struct chunk *chunk);
 
-/* generate.c, ndjson.c */
+/* generate.c, ndjson.c, raw.c */
 struct chunk *generate_next(void); /* NULL when there are no more */
 struct chunk *ndjson_next(void);
+struct chunk *raw_next(void);
 
 /* msgpack.c */
 void put(struct buffer *b, const void *bytes, size_t length);

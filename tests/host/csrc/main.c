@@ -134,6 +134,7 @@ static const struct known {
     {"start", COUNT, &options.start},
     {"tag", TAG, NULL},
     {"input", TEXT, &options.input},
+    {"raw", TEXT, &options.raw},
     {"time-key", TEXT, &options.time_key},
     {"rate", BYTES, &options.rate},
     {"in-flight", INT, &options.in_flight},
