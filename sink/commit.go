@@ -136,11 +136,7 @@ func (c *committer) uploaded(ctx context.Context) (*journal.Attempt, error) {
 	}
 	src, err := c.s.openStaged(c.p)
 	if err != nil {
-		var bad *stagedError
-		if errors.As(err, &bad) {
-			return nil, c.hold(ctx, bad.Error(), "put it back as it was and run `%s publish`, or save what is readable of it and run `… done`")
-		}
-		return nil, err
+		return nil, c.notUploaded(ctx, err)
 	}
 	defer src.Close()
 	temp := c.temp()
@@ -149,13 +145,31 @@ func (c *committer) uploaded(ctx context.Context) (*journal.Attempt, error) {
 	}
 	info, err := c.put(ctx, src, temp)
 	if err != nil {
-		return nil, err
+		return nil, c.notUploaded(ctx, err)
 	}
 	done := journal.Attempt{Temp: temp, State: journal.AttemptUploaded, ID: string(info.ID), Length: info.Length, ModTime: info.ModTime}
 	if err := c.append(ctx, journal.Uploaded{Part: c.p.Number, Attempt: done}); err != nil {
 		return nil, err
 	}
 	return &done, nil
+}
+
+// notUploaded is what to do about an upload that failed. If it is the staged
+// file that is wrong, no further try can mend that: the part is held.
+func (c *committer) notUploaded(ctx context.Context, err error) error {
+	var bad *stagedError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	if err := c.dropAttempts(ctx); err != nil {
+		return err
+	}
+	where, err := c.s.setAside(c.p)
+	if err != nil {
+		return err
+	}
+	return c.hold(ctx, fmt.Sprintf("the staged file %s isn't what was journaled: %v", where, bad),
+		"put it back as it was and run `%s publish`, or save what is readable of it and run `… done`")
 }
 
 // put uploads the staged file and checks what arrived.
@@ -168,6 +182,9 @@ func (c *committer) put(ctx context.Context, src *stagedSource, temp string) (fs
 		return fs.Info{}, err
 	}
 	c.s.attempts.note(temp, fs.Unclear)
+	if !src.checked() {
+		return fs.Info{}, &fs.Error{Op: "upload", Path: temp, Class: fs.Unclear, Err: errNotChecked}
+	}
 	now, err := c.fs.Stat(ctx, temp)
 	if err != nil {
 		return fs.Info{}, err
@@ -185,4 +202,7 @@ func (c *committer) put(ctx context.Context, src *stagedSource, temp string) (fs
 	return now, nil
 }
 
-var errNotWhole = errors.New("the uploaded file isn't what was sent")
+var (
+	errNotWhole   = errors.New("the uploaded file isn't what was sent")
+	errNotChecked = errors.New("bug: the driver didn't read the staged file from its beginning to its end")
+)

@@ -197,6 +197,9 @@ func TestDamagedStagedFile(t *testing.T) {
 				if len(st.Parts) != 1 || st.Parts[0].State != "held" || !strings.Contains(st.Parts[0].Why, "/state/aside/1") {
 					t.Fatalf("%+v", st.Parts)
 				}
+				for _, fault := range w.unchanged() { // such as a temp of it
+					t.Error(fault)
+				}
 				if n := len(w.finished()); n != 1 {
 					t.Errorf("%d files", n)
 				}

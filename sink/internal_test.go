@@ -1,10 +1,12 @@
 package sink
 
 import (
+	"bytes"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
@@ -113,5 +115,55 @@ func TestMemoryKeepsWithinItsLimit(t *testing.T) {
 	m.release(nil)
 	if m.used.Load() != 0 {
 		t.Errorf("%d bytes are still counted", m.used.Load())
+	}
+}
+
+// TestASourceIsCheckedOnTheWay: whoever reads a staged file, or has the kernel
+// read it, never gets a wrong one whole.
+func TestASourceIsCheckedOnTheWay(t *testing.T) {
+	root, err := disk.NewOS(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := bytes.Repeat([]byte("0123456789"), 100_000)
+	file, err := root.Create("part")
+	if err == nil {
+		_, err = file.WriteAt(content, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(s *stagedSource, from, slice int64) (err error) {
+		buf := make([]byte, slice)
+		for off := from; off < s.size && err == nil; {
+			var n int
+			n, err = s.ReadAt(buf[:min(slice, s.size-off)], off)
+			off += int64(n)
+		}
+		return err
+	}
+	right := journal.CRC(content)
+	for _, crc := range []uint32{right, right + 1} {
+		fresh := func() *stagedSource {
+			return &stagedSource{File: &gatedFile{file, &gate{}}, size: int64(len(content)), crc: crc}
+		}
+		s, ok := fresh(), crc == right
+		if s.checked() {
+			t.Error("it is checked before it was read")
+		}
+		if got := s.OSFile() != nil; got != ok || s.checked() != ok {
+			t.Errorf("crc %08x: the kernel may copy: %v", crc, got)
+		}
+		s = fresh()
+		if err := read(s, 0, 4096); (err == nil) != ok || s.checked() != ok {
+			t.Errorf("crc %08x: read: %v", crc, err)
+		}
+		if err := read(s, 0, 999); (err == nil) != ok || s.checked() != ok {
+			t.Errorf("crc %08x: read again: %v", crc, err)
+		}
+		s = fresh()
+		if err := read(s, 10, 4096); err != nil || s.checked() {
+			t.Errorf("crc %08x: without its beginning: %v", crc, err)
+		}
 	}
 }

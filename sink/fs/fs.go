@@ -45,7 +45,7 @@ type PutOptions struct {
 	BlockSize   int64
 }
 
-// Source is the content of a Put, read from 0 to Size by ReadAt only. If it
+// Source is the content of a Put, read once from 0 to Size by ReadAt. If it
 // also has a method OSFile() *os.File, a driver may let the kernel copy.
 type Source interface {
 	io.ReaderAt

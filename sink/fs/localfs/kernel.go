@@ -1,6 +1,7 @@
 package localfs
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -17,8 +18,12 @@ type kernel struct {
 	// copyRange copies up to n bytes from src's offset off to dst's own
 	// position.
 	copyRange func(dst, src *os.File, off int64, n int) (int, error)
-	sync      func(f *os.File) error
-	syncDir   func(path string) error
+	// writeback has the disk begin to write a range. wait waits until it has
+	// written what it began of one: an error that the sync would have reported
+	// is reported here and then no more.
+	writeback, wait func(f *os.File, off, n int64) error
+	sync            func(f *os.File) error
+	syncDir         func(path string) error
 }
 
 var linux = kernel{
@@ -32,6 +37,8 @@ var linux = kernel{
 	},
 	unlink:    func(path string) error { return again(func() error { return unix.Unlink(path) }) },
 	copyRange: copyRange,
+	writeback: func(f *os.File, off, n int64) error { return syncRange(f, off, n, unix.SYNC_FILE_RANGE_WRITE) },
+	wait:      func(f *os.File, off, n int64) error { return syncRange(f, off, n, unix.SYNC_FILE_RANGE_WAIT_BEFORE) },
 	sync:      (*os.File).Sync,
 	syncDir:   syncDir,
 }
@@ -73,6 +80,23 @@ func copyRange(dst, src *os.File, off int64, n int) (int, error) {
 		return 0, err
 	}
 	return max(copied, 0), failure
+}
+
+// syncRange does nothing where the file system knows no ranges.
+func syncRange(f *os.File, off, n int64, flags int) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failure error
+	err = c.Control(func(fd uintptr) {
+		failure = again(func() error { return unix.SyncFileRange(int(fd), off, n, flags) })
+	})
+	switch failure {
+	case unix.ENOSYS, unix.EINVAL, unix.ESPIPE, unix.EOPNOTSUPP:
+		failure = nil
+	}
+	return errors.Join(err, failure)
 }
 
 func syncDir(path string) error {

@@ -335,3 +335,68 @@ func openWith(t *testing.T, content string) *os.File {
 	t.Cleanup(func() { f.Close() })
 	return f
 }
+
+// TestPutPacesTheDisk: a long file is written back on the way, never more than
+// two paces behind, and an error of that is the Put's: the sync that follows
+// doesn't report it once more.
+func TestPutPacesTheDisk(t *testing.T) {
+	const size = 5*paceEvery + paceEvery/2
+	content := strings.Repeat("0123456789abcdef", size/16)
+	for _, failing := range []string{"", "writeback", "wait"} {
+		for _, inKernel := range []bool{true, false} {
+			var begun, ended int64
+			f := withKernel(func(k *kernel) {
+				real := *k
+				k.writeback = func(f *os.File, off, n int64) error {
+					if off != begun {
+						t.Errorf("writeback begins at %d and not at %d", off, begun)
+					}
+					begun = off + n
+					if begun-ended > 3*paceEvery {
+						t.Errorf("%d bytes are under way", begun-ended)
+					}
+					if failing == "writeback" {
+						return unix.EIO
+					}
+					return real.writeback(f, off, n)
+				}
+				k.wait = func(f *os.File, off, n int64) error {
+					if off != ended {
+						t.Errorf("it waits from %d on and not from %d", off, ended)
+					}
+					ended = off + n
+					if failing == "wait" {
+						return unix.EIO
+					}
+					return real.wait(f, off, n)
+				}
+			})
+			f.o.NoKernelCopy = !inKernel
+			dir := t.TempDir()
+			source := dir + "/source"
+			if err := os.WriteFile(source, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			in, err := os.Open(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.Put(t.Context(), paced{in, size}, dir+"/a", options)
+			if failing != "" {
+				wantClass(t, err, fs.Unclear)
+			} else if err != nil || begun < size-paceEvery || ended < size-3*paceEvery {
+				t.Errorf("%v; written back up to %d, waited for up to %d of %d", err, begun, ended, size)
+			}
+			_ = in.Close()
+		}
+	}
+}
+
+// paced is a source that the kernel can copy.
+type paced struct {
+	*os.File
+	size int64
+}
+
+func (p paced) Size() int64      { return p.size }
+func (p paced) OSFile() *os.File { return p.File }

@@ -117,7 +117,7 @@ func TestClassifiesAFullDisk(t *testing.T) {
 		t.Skip(err)
 	}
 	defer full.Close()
-	err = memoryCopy(t.Context(), full, strings.NewReader("x"), 0)
+	err = memoryCopy(t.Context(), full, strings.NewReader("x"), 0, &pacer{kernel: &linux, dst: full})
 	if !errors.Is(err, unix.ENOSPC) {
 		t.Fatalf("error %v", err)
 	}

@@ -82,25 +82,58 @@ func (f *FileSystem) fill(ctx context.Context, dst *os.File, src fs.Source, mode
 	if err := setMode(dst, mode); err != nil {
 		return err
 	}
-	copied, err := f.kernelCopy(ctx, dst, src)
+	p := &pacer{kernel: &f.kernel, dst: dst}
+	copied, err := f.kernelCopy(ctx, dst, src, p)
 	if err != nil {
 		return err
 	}
-	if err := memoryCopy(ctx, dst, src, copied); err != nil {
+	if err := memoryCopy(ctx, dst, src, copied, p); err != nil {
 		return err
 	}
 	return f.kernel.sync(dst)
 }
 
+// pacer keeps a copy from running ahead of the disk. Without it the sync at the
+// end has everything to write at once, and a flush that comes meanwhile, on the
+// same disk, waits behind all of it.
+type pacer struct {
+	kernel *kernel
+	dst    *os.File
+	begun  int64 // where writeback was begun up to
+	ended  int64 // where it was waited for up to
+}
+
+// paceEvery is how much is written between two calls of writeback. Twice that
+// is under way at most.
+const paceEvery = 8 << 20
+
+// wrote notes that dst is written up to off.
+func (p *pacer) wrote(off int64) error {
+	if off-p.begun < paceEvery {
+		return nil
+	}
+	if err := p.kernel.writeback(p.dst, p.begun, off-p.begun); err != nil {
+		return &os.PathError{Op: "write back", Path: p.dst.Name(), Err: err}
+	}
+	if err := p.kernel.wait(p.dst, p.ended, p.begun-p.ended); err != nil {
+		return &os.PathError{Op: "write back", Path: p.dst.Name(), Err: err}
+	}
+	p.begun, p.ended = off, p.begun
+	return nil
+}
+
 // kernelCopy copies as much as the kernel can without memory of ours, maybe
 // nothing, and returns how much that was. What is left is for memoryCopy, which
 // also finds out why the source ended early if it did.
-func (f *FileSystem) kernelCopy(ctx context.Context, dst *os.File, src fs.Source) (int64, error) {
+func (f *FileSystem) kernelCopy(ctx context.Context, dst *os.File, src fs.Source, p *pacer) (int64, error) {
 	holder, ok := src.(interface{ OSFile() *os.File })
-	if !ok || f.o.NoKernelCopy || holder.OSFile() == nil {
+	if !ok || f.o.NoKernelCopy {
 		return 0, nil
 	}
 	in, off := holder.OSFile(), int64(0)
+	if in == nil {
+		return 0, nil
+	}
 	for off < src.Size() {
 		if ctx.Err() != nil {
 			return off, context.Cause(ctx)
@@ -116,12 +149,15 @@ func (f *FileSystem) kernelCopy(ctx context.Context, dst *os.File, src fs.Source
 		case n == 0:
 			return off, nil
 		}
+		if err := p.wrote(off); err != nil {
+			return off, err
+		}
 	}
 	return off, nil
 }
 
 // memoryCopy copies what is left from off on.
-func memoryCopy(ctx context.Context, dst *os.File, src fs.Source, off int64) error {
+func memoryCopy(ctx context.Context, dst *os.File, src fs.Source, off int64, p *pacer) error {
 	buf := make([]byte, min(memorySlice, max(src.Size()-off, 0)))
 	for off < src.Size() {
 		if ctx.Err() != nil {
@@ -132,6 +168,9 @@ func memoryCopy(ctx context.Context, dst *os.File, src fs.Source, off int64) err
 			return err
 		}
 		off += int64(n)
+		if err := p.wrote(off); err != nil {
+			return err
+		}
 		switch {
 		case off == src.Size() && (readErr == nil || readErr == io.EOF):
 		case readErr == io.EOF:
