@@ -25,7 +25,7 @@ import (
 
 // job is one measurement.
 type job struct {
-	What     string // plain, sink or client
+	What     string // plain, sink, client, encode, open, or a rival's name
 	Label    string
 	Files    []string // the chunks, taken in turn
 	Work     string   // a folder of its own
@@ -37,7 +37,9 @@ type job struct {
 	// MemoryLimit is memory_limit.
 	MemoryLimit string
 	Away        bool   // the target is away for the first half
-	Abandon     bool   // leave everything unfinished
+	Abandon     bool   // leave everything unfinished; with Away nothing is published before
+	Format      string // what to encode, and how it is compressed
+	Compression string
 	Profile     string // write a CPU profile there
 	Path        string // where the sink or the client writes; a local folder if empty
 	ConfDir     string // of the HDFS of Path; for a client the NameNode's address
@@ -55,6 +57,9 @@ type result struct {
 	P99       float64
 	Max       float64
 	PeakMB    float64
+	Out       float64 // bytes of the files
+	Held      float64 // the most that writers said they hold, in bytes
+	Groups    float64 // row groups a file
 }
 
 func (r result) mbps(seconds float64) float64 {
@@ -104,6 +109,21 @@ func child(task string) error {
 		r.add(before, cpu())
 		return json.NewEncoder(os.Stdout).Encode(r)
 	}
+	if j.What == "open" {
+		r, err := openFiles(j)
+		if err != nil {
+			return err
+		}
+		r.PeakMB = float64(peak()) / 1e6
+		return json.NewEncoder(os.Stdout).Encode(r)
+	}
+	if j.What != "plain" && j.What != "sink" {
+		r, err := encode(j)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(r)
+	}
 	t, err := open(j)
 	if err != nil {
 		return err
@@ -151,6 +171,11 @@ func open(j job) (target, error) {
 		// A file where the base path should be: every upload fails.
 		log = slog.New(slog.DiscardHandler)
 		if err := os.WriteFile(j.Work+"/out", nil, 0o600); err != nil {
+			return nil, err
+		}
+	} else if at, err := os.Stat(j.Work + "/out"); err == nil && at.Mode().IsRegular() {
+		// A job before this one left everything unfinished.
+		if err := os.Remove(j.Work + "/out"); err != nil {
 			return nil, err
 		}
 	}
@@ -215,7 +240,7 @@ func (j job) send(t target) (flushes []time.Duration, bytes int64, err error) {
 				if n >= j.Chunks {
 					return
 				}
-				if j.Away && n == j.Chunks/2 {
+				if j.Away && !j.Abandon && n == j.Chunks/2 {
 					_ = os.Remove(j.Work + "/out")
 				}
 				took, size, e := j.sendOne(t, n, start)

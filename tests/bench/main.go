@@ -1,7 +1,7 @@
 // Command bench measures the plugin's sink beside the least that the same disk
-// can do with the same bytes: a plain write and fdatasync of each chunk; and on
-// a real HDFS, where there are Java and Maven, beside Hadoop's own copy of what
-// it wrote.
+// can do with the same bytes: a plain write and fdatasync of each chunk; the
+// formats beside the nearest public encoders in Go; and on a real HDFS, where
+// there are Java and Maven, the sink beside Hadoop's own copy of what it wrote.
 //
 // Each measurement runs in a process of its own, so that its CPU time and
 // memory are its own, and takes its chunks from mapped files as Fluent Bit
@@ -54,7 +54,7 @@ func run(dir string, mb int, only, profile, task string) error {
 		return err
 	}
 	fmt.Printf("chunks of %d bytes, %d records each, %d MB a throughput row\n\n", b.chunkBytes, recordsPerChunk, mb)
-	steps := []func(int) error{b.throughput, b.latency, b.memory, b.recovery, b.hdfs}
+	steps := []func(int) error{b.throughput, b.latency, b.memory, b.recovery, b.formats, b.openBuckets, b.hdfs}
 	for _, step := range steps {
 		if err := step(mb); err != nil {
 			return err
@@ -224,7 +224,7 @@ func (b *bench) recovery(int) error {
 	w := table("start with unfinished chunks", "s to open", "s to published", "s/GB", "peak MB")
 	for _, mb := range []int{10, 100, 1000} {
 		keep := fmt.Sprintf("recovery-%d", mb)
-		if _, err := b.run(job{What: "sink", Chunks: b.chunksOf(mb), Flushers: 2, Abandon: true, Keep: keep}); err != nil {
+		if _, err := b.run(job{What: "sink", Chunks: b.chunksOf(mb), Flushers: 2, Away: true, Abandon: true, Keep: keep}); err != nil {
 			return err
 		}
 		r, err := b.run(job{What: "sink", Label: keep, Keep: keep})
