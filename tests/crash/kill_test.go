@@ -2,8 +2,6 @@
 package crash
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -14,58 +12,84 @@ import (
 	"testing"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/tests/crash/ids"
 	"github.com/out-hdfs/out_hdfs/tests/host"
 )
 
 const (
-	kills           = 50
 	chunks          = 1000
 	chunksPerLife   = 20
 	recordsPerChunk = 40
 )
 
-// TestKilledAtFiftyRandomMoments delivers 1,000 chunks in lives that each end
-// by SIGKILL: at a random moment, or between an answer and the chunk's deletion,
-// with parts that are rolled, uploaded and published all the time. The last
-// life delivers what is left of them and ends cleanly.
-func TestKilledAtFiftyRandomMoments(t *testing.T) {
-	seed := rand.Uint64()
+// TestKilledAtRandomMoments delivers chunks in lives that each end by SIGKILL:
+// at a random moment, or between an answer and the chunk's deletion, with parts
+// that are rolled, uploaded and published all the time. The last life delivers
+// what is left of them and ends cleanly.
+func TestKilledAtRandomMoments(t *testing.T) {
+	program, plugin := host.Build(t), host.Plugin(t)
+	for _, tc := range []struct {
+		name          string
+		set           map[string]string
+		kills, chunks int
+	}{
+		{"json", nil, 50, chunks},
+		{"json in gzip", map[string]string{"compression": "gzip"}, 12, 300},
+		{"parquet", map[string]string{"format": "parquet"}, 12, 300},
+		{"avro", map[string]string{"format": "avro"}, 12, 300},
+		{"sequencefile", map[string]string{"format": "sequencefile"}, 12, 300},
+		{"a format after another", nil, 14, 300},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			k := killer{t: t, program: program, plugin: plugin, dir: t.TempDir(), kills: tc.kills, chunks: tc.chunks}
+			others := []map[string]string{{"format": "parquet"}, {"compression": "gzip"}, {"format": "avro"}, {}, {"format": "sequencefile"}}
+			k.set = func(life int) map[string]string {
+				if tc.name == "a format after another" {
+					return others[life%len(others)]
+				}
+				return tc.set
+			}
+			k.run()
+		})
+	}
+}
+
+// killer runs one plugin's lives.
+type killer struct {
+	t             *testing.T
+	program       host.Program
+	plugin, dir   string
+	kills, chunks int
+	set           func(life int) map[string]string // keys of each life beside the usual
+}
+
+func (k *killer) run() {
+	t, seed := k.t, rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	program, plugin, dir := host.Build(t), host.Plugin(t), t.TempDir()
 	var (
 		ledger         host.Ledger
 		byTime, byMark int
 	)
-	for life := range kills + 1 {
-		o := options(plugin, dir, life)
+	for life := range k.kills + 1 {
+		o := options(k.plugin, k.dir, life)
+		for key, value := range k.set(life) {
+			o.Outputs[0].Set[key] = value
+		}
 		moment := time.Duration(0)
 		switch {
-		case life == kills:
+		case life == k.kills:
 			o.Linger, o.Rate = 0, 0
-			o.Chunks = max(1, chunks-len(ledger.Sent())/recordsPerChunk)
+			o.Chunks = max(1, k.chunks-len(ledger.Sent())/recordsPerChunk)
 		case rng.IntN(3) == 0:
 			o.OnOK = fmt.Sprintf("kill@%d", 1+rng.IntN(chunksPerLife))
 		default:
 			moment = time.Duration(rng.IntN(400)) * time.Millisecond
 		}
-		p, err := program.Run(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if moment > 0 {
-			time.Sleep(moment) // the moment is random: nothing waits for anything
-			if err := p.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r, err := p.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := k.life(o, moment)
 		ledger.Add(r.Events)
 		switch {
-		case life == kills && (r.Code != 0 || r.Signal != 0):
+		case life == k.kills && (r.Code != 0 || r.Signal != 0):
 			t.Fatalf("the last life: exit %d, signal %v\n%s", r.Code, r.Signal, r.Log)
 		case r.Signal == syscall.SIGKILL && moment > 0:
 			byTime++
@@ -74,14 +98,34 @@ func TestKilledAtFiftyRandomMoments(t *testing.T) {
 		}
 	}
 	t.Logf("killed at %d moments and after %d answers", byTime, byMark)
-	if byTime+byMark < kills*9/10 || byMark == 0 || byTime == 0 {
-		t.Errorf("only %d of %d lives were killed", byTime+byMark, kills)
+	if byTime+byMark < k.kills*9/10 || byMark == 0 || byTime == 0 {
+		t.Errorf("only %d of %d lives were killed", byTime+byMark, k.kills)
 	}
-	files, err := localFiles(filepath.Join(dir, "target"))
+	files, err := localFiles(filepath.Join(k.dir, "target"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	verify(t, files, &ledger)
+}
+
+// life runs the plugin until it ends, or to the moment, unless that is 0.
+func (k *killer) life(o host.Options, moment time.Duration) host.Result {
+	k.t.Helper()
+	p, err := k.program.Run(k.t.Context(), o)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if moment > 0 {
+		time.Sleep(moment) // the moment is random: nothing waits for anything
+		if err := p.Kill(); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	r, err := p.Wait()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return r
 }
 
 func options(plugin, dir string, life int) host.Options {
@@ -119,19 +163,19 @@ func localFiles(dir string) (map[string][]byte, error) {
 func verify(t *testing.T, files map[string][]byte, ledger *host.Ledger) {
 	t.Helper()
 	var written []uint64
+	kinds := map[string]int{}
 	for path, content := range files {
-		switch name := filepath.Base(path); {
-		case strings.HasPrefix(name, "."):
+		name := filepath.Base(path)
+		if strings.HasPrefix(name, ".") {
 			t.Errorf("a temp is left: %s", path)
 			continue
-		case len(content) == 0 || content[len(content)-1] != '\n':
-			t.Errorf("not whole: %s", path)
 		}
-		ids, err := ids(content)
+		found, err := ids.Of(path, content)
 		if err != nil {
-			t.Errorf("%s: %v", path, err)
+			t.Error(err)
 		}
-		written = append(written, ids...)
+		kinds[name[strings.IndexByte(name, '.'):]]++
+		written = append(written, found...)
 	}
 	if n := len(ledger.Sent()); n != len(ledger.Promised("hdfs.0")) || n == 0 {
 		t.Errorf("%d of %d records were promised in the end", len(ledger.Promised("hdfs.0")), n)
@@ -139,19 +183,5 @@ func verify(t *testing.T, files map[string][]byte, ledger *host.Ledger) {
 	if err := host.ExactlyOnce(ledger.Sent(), ledger.Promised("hdfs.0"), written); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d records in %d files", len(written), len(files))
-}
-
-// ids are the ids of JSON lines.
-func ids(content []byte) (all []uint64, err error) {
-	for line := range bytes.Lines(content) {
-		var record struct {
-			ID *uint64 `json:"id"`
-		}
-		if err := json.Unmarshal(line, &record); err != nil || record.ID == nil {
-			return all, fmt.Errorf("no record with an id (%w): %.200s", err, line)
-		}
-		all = append(all, *record.ID)
-	}
-	return all, nil
+	t.Logf("%d records in %v files", len(written), kinds)
 }
