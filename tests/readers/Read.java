@@ -181,7 +181,7 @@ public class Read {
             return tagged("time", micros(n, t.getUnit()));
         }
         if (as instanceof TimestampLogicalTypeAnnotation t) {
-            return tagged("micros", micros(n, t.getUnit()));
+            return tagged(t.isAdjustedToUTC() ? "micros" : "local", micros(n, t.getUnit()));
         }
         return tagged("int", n);
     }
@@ -250,11 +250,17 @@ public class Read {
         if (as instanceof LogicalTypes.TimeMicros) {
             return tagged("time", n);
         }
-        if (as instanceof LogicalTypes.TimestampMillis || as instanceof LogicalTypes.LocalTimestampMillis) {
+        if (as instanceof LogicalTypes.TimestampMillis) {
             return tagged("micros", n * 1000);
         }
-        if (as instanceof LogicalTypes.TimestampMicros || as instanceof LogicalTypes.LocalTimestampMicros) {
+        if (as instanceof LogicalTypes.TimestampMicros) {
             return tagged("micros", n);
+        }
+        if (as instanceof LogicalTypes.LocalTimestampMillis) {
+            return tagged("local", n * 1000);
+        }
+        if (as instanceof LogicalTypes.LocalTimestampMicros) {
+            return tagged("local", n);
         }
         return tagged("int", n);
     }

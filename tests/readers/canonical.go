@@ -16,8 +16,8 @@ import (
 )
 
 // Canonical is a value as read.py prints it, for what a test expects: nil,
-// bool, int, int64, uint64, float64, string, []byte, time.Time, Date, TimeOfDay,
-// Decimal, []any and eventtest.Map, of whose repeated keys the last counts.
+// bool, int, int64, uint64, float64, string, []byte, time.Time, Local, Date,
+// TimeOfDay, Decimal, []any and eventtest.Map, of whose repeated keys the last counts.
 func Canonical(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -30,6 +30,7 @@ func Canonical(v any) string {
 
 // Types that Go has none for.
 type (
+	Local     time.Time     // without a zone
 	Date      int           // days since 1970
 	TimeOfDay time.Duration // since midnight
 	Decimal   string        // with all digits of its scale
@@ -56,6 +57,8 @@ func value(v any) any {
 		return map[string]any{"bytes": base64.StdEncoding.EncodeToString(v)}
 	case time.Time:
 		return map[string]any{"micros": strconv.FormatInt(v.UnixMicro(), 10)}
+	case Local:
+		return map[string]any{"local": strconv.FormatInt(time.Time(v).UnixMicro(), 10)}
 	case Date:
 		return map[string]any{"days": fmt.Sprint(int(v))}
 	case TimeOfDay:

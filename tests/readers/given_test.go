@@ -94,7 +94,7 @@ func givenSchema(columns []given) string {
 func goodRecord(columns []given, id int) (record, want eventtest.Map) {
 	at := time.UnixMicro(start*1e6 + 123456)
 	record = m{"日志-id", id, "local", "2026-03-01T12:00:00.123456", "unknown", id}
-	want = m{"date", at, "source", tag, "日志", id, "seven", 7, "none", "无", "local", time.UnixMicro(1772366400123456), "_extra", fmt.Sprintf(`{"unknown":%d,"r_record":{"c":2}}`, id)}
+	want = m{"date", at, "source", tag, "日志", id, "seven", 7, "none", "无", "local", Local(time.UnixMicro(1772366400123456)), "_extra", fmt.Sprintf(`{"unknown":%d,"r_record":{"c":2}}`, id)}
 	all := id%4 == 2
 	if all {
 		record = append(record, "seven", 8, "none", "")
@@ -144,7 +144,7 @@ func givenStream(columns []given) (chunks []host.Chunk, want []eventtest.Map) {
 // givenFor are the columns that Spark has types for, or all.
 func givenFor(spark bool) (columns []given) {
 	for _, c := range givens() {
-		if !spark || !strings.HasPrefix(c.typ, "time-") {
+		if !spark || c.typ != "time-millis" {
 			columns = append(columns, c)
 		}
 	}
@@ -155,7 +155,7 @@ func givenRows() (all []row) {
 	for _, spark := range []bool{false, true} {
 		columns, name := givenFor(spark), " given"
 		if spark {
-			name = " given without times"
+			name = " given for Spark"
 		}
 		file := filepath.Join(scratch, "schema"+strings.ReplaceAll(name, " ", "-")+".avsc")
 		if err := os.WriteFile(file, []byte(givenSchema(columns)), 0o644); err != nil {
@@ -166,8 +166,11 @@ func givenRows() (all []row) {
 			r := row{
 				name: format + name, keys: keys(conf.KeyFormat, format, conf.KeySchema, file),
 				chunks: chunks, count: len(want), readers: without(readers, []string{"spark"}),
-				want: func(i int, _ string) string {
+				want: func(i int, reader string) string {
 					w := append(m(nil), want[i]...)
+					if reader == "spark" {
+						w = append(w, "local", time.Time(field(w, "local").(Local)))
+					}
 					if format == "avro" {
 						w[4] = "number" // the column is Parquet's
 					}

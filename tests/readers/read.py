@@ -16,6 +16,8 @@ Values keep their types and are exact:
     float                   {"float": "1.5"}, also NaN, Infinity, -Infinity
     bytes                   {"bytes": base64}
     timestamp               {"micros": "..."} since 1970, UTC
+    local timestamp         {"local": "..."} likewise, without a zone; Spark's
+                            are all without one in Python, and are "micros"
     date                    {"days": "..."}
     time of day             {"time": "..."} microseconds since midnight
     decimal                 {"decimal": "1.20"}
@@ -35,6 +37,7 @@ import sys
 import uuid
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+SPARK = sys.argv[1] == "spark"
 
 
 def canonical(v, whole=False):
@@ -56,9 +59,11 @@ def canonical(v, whole=False):
     if isinstance(v, (bytes, bytearray, memoryview)):
         return {"bytes": base64.b64encode(bytes(v)).decode()}
     if isinstance(v, datetime.datetime):
+        tag = "micros"
         if v.tzinfo is None:
+            tag = "micros" if SPARK else "local"
             v = v.replace(tzinfo=datetime.timezone.utc)
-        return {"micros": str((v - EPOCH) // datetime.timedelta(microseconds=1))}
+        return {tag: str((v - EPOCH) // datetime.timedelta(microseconds=1))}
     if isinstance(v, datetime.date):
         return {"days": str((v - EPOCH.date()).days)}
     if isinstance(v, datetime.time):
@@ -179,6 +184,8 @@ class Spark:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": "1g",
+            # It starts quickly, and doesn't live long enough for more.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.sql.files.maxPartitionBytes": "256m",
             # Two splits a file at the least, so that reading begins in the middle too.
             "spark.hadoop.mapreduce.input.fileinputformat.split.maxsize": "262144",
