@@ -18,7 +18,7 @@ const (
 	memorySlice = 1 << 20
 	// kernelSlice is how much copy_file_range is asked for at a time: ctx is
 	// looked at in between.
-	kernelSlice = 8 << 20
+	kernelSlice = 2 << 20
 )
 
 // Put makes temp, writes, syncs and closes it, and syncs its directory.
@@ -105,7 +105,7 @@ type pacer struct {
 
 // paceEvery is how much is written between two calls of writeback. Twice that
 // is under way at most.
-const paceEvery = 8 << 20
+const paceEvery = 2 << 20
 
 // wrote notes that dst is written up to off.
 func (p *pacer) wrote(off int64) error {
