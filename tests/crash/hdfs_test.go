@@ -90,7 +90,7 @@ func TestExactlyOnceOnAnUnreliableHDFS(t *testing.T) {
 		done <- trouble(t.Context(), cluster)
 	}()
 	var ledger host.Ledger
-	killed, chunk := 0, 0
+	killed, chunk, known := 0, 0, map[string]bool{}
 	for life := 0; killed < agentKills || !over.Load() || chunk < chunks; life++ {
 		o := hdfsOptions(plugin, dir, cluster, base, chunk)
 		moment := time.Duration(1000+rng.IntN(6000)) * time.Millisecond
@@ -114,6 +114,7 @@ func TestExactlyOnceOnAnUnreliableHDFS(t *testing.T) {
 			killed++
 		}
 		ledger.Add(r.Events)
+		ledger.Add(unreported(t, o, r.Events, known))
 		chunk = len(ledger.Sent()) / recordsPerChunk
 	}
 	if err := <-done; err != nil {
@@ -121,15 +122,7 @@ func TestExactlyOnceOnAnUnreliableHDFS(t *testing.T) {
 	}
 	o := hdfsOptions(plugin, dir, cluster, base, chunk)
 	o.Linger, o.Chunks = 0, 1
-	p, err := program.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := p.Wait()
-	if err != nil || r.Code != 0 {
-		t.Fatalf("the last life: exit %d, %v\n%s", r.Code, err, r.Log)
-	}
-	ledger.Add(r.Events)
+	lastLife(t, program, o, &ledger)
 	t.Logf("the agent was killed %d times, %d chunks", killed, chunk+1)
 	verify(t, hdfsFiles(t, cluster, base), &ledger)
 	healthy(t, cluster, base)

@@ -22,7 +22,12 @@ var errNone = errors.New("a record has no id")
 
 // Of returns the ids in a file, in its order. What the file is, its name's end
 // says: .json, .json.gz, .parquet, .avro or .seq.
-func Of(name string, content []byte) ([]uint64, error) {
+func Of(name string, content []byte) (all []uint64, err error) {
+	defer func() { // what the reader can't stand
+		if p := recover(); p != nil {
+			err = fmt.Errorf("read %s of %d bytes: %v", name, len(content), p)
+		}
+	}()
 	var read func([]byte) ([]uint64, error)
 	switch {
 	case strings.HasSuffix(name, ".json"):
@@ -38,8 +43,7 @@ func Of(name string, content []byte) ([]uint64, error) {
 	default:
 		return nil, fmt.Errorf("nobody reads %s", name)
 	}
-	all, err := read(content)
-	if err != nil {
+	if all, err = read(content); err != nil {
 		return all, fmt.Errorf("read %s of %d bytes: %w", name, len(content), err)
 	}
 	return all, nil
