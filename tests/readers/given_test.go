@@ -144,7 +144,7 @@ func givenStream(columns []given) (chunks []host.Chunk, want []eventtest.Map) {
 // givenFor are the columns that Spark has types for, or all.
 func givenFor(spark bool) (columns []given) {
 	for _, c := range givens() {
-		if !spark || c.typ != "time-millis" {
+		if !spark || !strings.HasPrefix(c.typ, "time-") {
 			columns = append(columns, c)
 		}
 	}
