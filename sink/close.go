@@ -29,6 +29,7 @@ func (s *Sink) Drain(ctx context.Context) error {
 
 // drain publishes everything, until ctx ends. It reports whether it did.
 func (s *Sink) drain(ctx context.Context) bool {
+	s.hurry.Do(func() { close(s.draining) })
 	for s.queue.waitIdle(ctx) && s.apply.rollAll(ctx) && s.seal.waitIdle(ctx) {
 		if s.queue.idle() { // else a part is being built anew
 			return s.upload.waitIdle(ctx)

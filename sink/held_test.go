@@ -365,3 +365,44 @@ func TestResolveBeforeItsTurn(t *testing.T) {
 		w.mustBeRight()
 	})
 }
+
+// TestSuspectsWait: a chunk that a process died over is decoded only when the
+// next one has lived for a while, so that an agent which is killed soon after
+// each start doesn't die over the same chunk each time; or when it stops.
+func TestSuspectsWait(t *testing.T) {
+	for _, stops := range []bool{false, true} {
+		t.Run(fmt.Sprintf("it stops %v", stops), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				if !w.dieOver("killer", func(s *sink.Sink) { w.must(s, one("c0", "killer")) }) {
+					t.Fatal("it didn't die")
+				}
+				var seen atomic.Bool
+				w.see = func(b string) { seen.Store(seen.Load() || b == "killer") }
+				s := w.open()
+				w.must(s, one("c1", "b0"))
+				time.Sleep(9 * time.Second)
+				if seen.Load() {
+					t.Error("it was decoded at once")
+				}
+				if stops {
+					before := time.Now()
+					w.close(s)
+					if took := time.Since(before); took > time.Second {
+						t.Errorf("the stop took %v", took)
+					}
+				} else {
+					time.Sleep(2 * time.Minute)
+					if st := w.status(s); st.UnfinishedChunks > 0 {
+						t.Errorf("%+v", st)
+					}
+					w.close(s)
+				}
+				if !seen.Load() {
+					t.Error("it wasn't decoded")
+				}
+				w.mustBeRight()
+			})
+		})
+	}
+}

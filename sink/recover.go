@@ -1,10 +1,12 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
@@ -31,8 +33,35 @@ func (s *Sink) recover() error {
 	if err := s.dropInProgress(keep); err != nil {
 		return err
 	}
-	s.queue.push(s.owed()...)
+	chunks, suspects := s.owed()
+	s.queue.push(chunks...)
+	s.queueSuspects(suspects)
 	return nil
+}
+
+// suspectsAfter is how long a process lives before it decodes chunks that one
+// before it died over. One that is killed again and again for other reasons,
+// soon after each start, would otherwise die three times over the same chunk
+// through no fault of the chunk's.
+const suspectsAfter = 10 * time.Second
+
+// queueSuspects queues the chunks a while after the start, or as soon as the
+// sink is drained.
+func (s *Sink) queueSuspects(items []item) {
+	if len(items) == 0 {
+		return
+	}
+	s.queue.expect(len(items))
+	s.goRun(&s.local, "suspects", func(ctx context.Context) {
+		timer := time.NewTimer(suspectsAfter)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-s.draining:
+		}
+		s.queue.pushExpected(items)
+	})
 }
 
 // dropInProgress removes staged files that no pending part names. The staging
@@ -55,10 +84,9 @@ func (s *Sink) dropInProgress(keep map[string]bool) error {
 }
 
 // owed are the chunks to be decoded again. Those that a process died over come
-// last and one by one, so that they hinder no other. One that three in a row
+// later and one by one, so that they hinder no other. One that three in a row
 // died over is held: Resolve alone queues it.
-func (s *Sink) owed() []item {
-	var first, last []item
+func (s *Sink) owed() (first, later []item) {
 	for _, c := range s.journal.Chunks() {
 		it := item{seq: c.Seq, size: c.Length, alone: c.Deaths > 0}
 		switch {
@@ -67,12 +95,12 @@ func (s *Sink) owed() []item {
 				"chunk", c.Seq, "bytes", c.Length, "do", fmt.Sprintf(
 					"`out-hdfs resolve --state-dir %s chunk %d dead-letter` or `… decode`", s.cfg.StateDir, c.Seq))
 		case it.alone:
-			last = append(last, it)
+			later = append(later, it)
 		default:
 			first = append(first, it)
 		}
 	}
-	return append(first, last...)
+	return first, later
 }
 
 // Resolve ends what is held, as an operator decided: a part with PublishAgain

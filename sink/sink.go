@@ -48,6 +48,9 @@ type Sink struct {
 
 	resolving chan struct{} // capacity 1: one Resolve at a time, so that each sees the one before
 
+	draining chan struct{} // closed when the sink is drained for the first time
+	hurry    sync.Once     // closes it
+
 	closing  atomic.Bool
 	ended    chan struct{}      // closed when Close is through
 	closeErr error              // valid then
@@ -70,7 +73,7 @@ func Open(cfg Config) (*Sink, error) {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
-	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
+	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{}), resolving: make(chan struct{}, 1), draining: make(chan struct{})}
 	s.disk = &gatedDisk{cfg.Disk, &s.gate}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.upload.init(s)

@@ -1,9 +1,12 @@
 package host
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -35,18 +38,22 @@ func TestSink(t *testing.T) {
 	t.Run("two outputs are each exactly once", func(t *testing.T) { twoOutputs(t, host, plugin) })
 	t.Run("chunks in memory are written once", func(t *testing.T) { inMemory(t, host, plugin) })
 	t.Run("a terminated agent publishes what it answered", func(t *testing.T) { terminatedEarly(t, host, plugin) })
+	t.Run("a target that hangs hinders no other output", func(t *testing.T) { hungTarget(t, host.Run, plugin) })
 	t.Run("one state directory is one output's", func(t *testing.T) { sharedState(t, host, plugin) })
 	if FluentBit() == "" {
 		t.Log("no fluent-bit on PATH: the host stands in for it")
 		return
 	}
 	t.Run("exactly once on Fluent Bit", func(t *testing.T) { onFluentBit(t, plugin) })
+	t.Run("a target that hangs hinders no other output on Fluent Bit", func(t *testing.T) {
+		dir := t.TempDir()
+		hungTarget(t, func(ctx context.Context, o Options) (*Process, error) { return RunFluentBit(ctx, dir, o) }, plugin)
+	})
 }
 
 // After any mix of lives that end well or badly, each record that was promised
 // is in exactly one finished file, once. The last life of each row delivers
-// what is left and stops cleanly. No row kills three times in a row, since then
-// a chunk may rightly be held for an operator.
+// what is left and stops cleanly.
 func lives(t *testing.T, host Program, plugin string) {
 	rows := []struct {
 		name string
@@ -59,6 +66,7 @@ func lives(t *testing.T, host Program, plugin string) {
 		{"killed between the first answer and the chunk's deletion", plain, []run{kill(1)}},
 		{"killed later", plain, []run{kill(7)}},
 		{"killed again and again", plain, []run{kill(3), kill(1), lose(2), kill(9), kill(1), lose(1), kill(4)}},
+		{"killed eight times before anything is finished", plain, []run{kill(1), kill(1), kill(1), kill(1), kill(2), kill(2), kill(2), kill(1)}},
 		{"killed with many buckets open", func(o *Options) { o.Hours = 48 }, []run{kill(5), kill(4)}},
 		{"killed while every chunk is rolled", func(o *Options) { o.Outputs[0].Set["rolling_policy"] = "on_checkpoint" }, []run{kill(8), kill(5), lose(3), kill(3)}},
 		{"killed while parts are uploaded", func(o *Options) { o.Outputs[0].Set["roll_size"] = "20K" }, []run{kill(10), kill(11), lose(12), kill(13)}},
@@ -202,6 +210,38 @@ func terminatedEarly(t *testing.T, host Program, plugin string) {
 	var l Ledger
 	l.Add(r.Events)
 	check(t, filepath.Join(dir, "hdfs.0"), l.Sent(), l.Promised("hdfs.0"))
+}
+
+// One output's NameNode takes connections and never answers. Its chunks are
+// accepted all the same, the other output's are published, and the process ends.
+func hungTarget(t *testing.T, run func(context.Context, Options) (*Process, error), plugin string) {
+	deaf, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	dir := t.TempDir()
+	hung, fine := fileOutput(dir, "hdfs.0"), fileOutput(dir, "hdfs.1")
+	hung.Set["path"], hung.Set["hdfs_user"], hung.Set["exit_timeout"] = "hdfs://"+deaf.Addr().String()+"/logs", "alice", "1s"
+	hung.Set["rolling_policy"], fine.Set["rolling_policy"] = "on_checkpoint", "on_checkpoint"
+	p, err := run(t.Context(), Options{
+		Plugin: plugin, Storage: filepath.Join(dir, "storage"), Outputs: []Output{hung, fine}, Chunks: 20, Records: 50, Hours: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Wait()
+	if err != nil || r.Code != 0 {
+		t.Fatalf("exit %d, %v\n%s", r.Code, err, r.Log)
+	}
+	if !strings.Contains(r.Log, "exit_timeout passed before everything was published") {
+		t.Errorf("the one output didn't hang:\n%s", r.Log)
+	}
+	var all []uint64
+	for id := range uint64(20 * 50) {
+		all = append(all, id+1)
+	}
+	check(t, filepath.Join(dir, "hdfs.1"), all, all)
 }
 
 // A second output with the same state directory would ruin the first's.
