@@ -53,6 +53,7 @@ func (f format) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
 // other row formats fall back on. One goroutine uses it at a time.
 type Encoder struct {
 	appender Appender
+	shapes   shapes
 	date     dateWriter
 
 	dateKey, tagKey, metaKey, groupKey renderedKey
@@ -143,17 +144,20 @@ func (e *Encoder) line(dst []byte, ev *event.Event, tag string) ([]byte, bool) {
 		dst = a.field(&o, dst, e.tagKey)
 		dst = append(dst, e.tagJSON(tag)...)
 	}
-	ok := true
+	ok, meta := true, len(a.members)
 	if e.metaKey.json != nil {
 		dst, ok = a.mapField(&o, dst, e.metaKey, ev.Meta)
 	}
+	meta = len(a.members) - meta
+	group := len(a.members)
 	if ok && e.groupKey.json != nil && ev.Group != nil {
 		dst, ok = a.mapField(&o, dst, e.groupKey, ev.Group.Body)
 	}
+	group = len(a.members) - group
 	n, first := mapHeader(ev.Body)
 	ok = ok && first > 0
 	if ok {
-		dst, ok = a.pairs(&o, dst, ev.Body, first, n, 0)
+		dst, ok = e.record(&o, dst, ev.Body, first, n, meta|group<<1)
 	}
 	return a.closeObject(&o, dst), ok
 }
