@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,8 +16,8 @@ var heldChunk = regexp.MustCompile(`a chunk is held.* chunk=(\d+)`)
 
 // lastLife runs a life that ends cleanly. Random kills may hit the same chunk
 // three times in a row, which then is held for an operator: the test does what
-// the log asks the operator for, and lives once more.
-func lastLife(t *testing.T, program host.Program, o host.Options, ledger *host.Ledger) {
+// the log asks the operator for, and lives once more. held is how many there were.
+func lastLife(t *testing.T, program host.Program, o host.Options, ledger *host.Ledger) (held int) {
 	t.Helper()
 	for {
 		p, err := program.Run(t.Context(), o)
@@ -28,11 +29,12 @@ func lastLife(t *testing.T, program host.Program, o host.Options, ledger *host.L
 			t.Fatalf("the last life: exit %d, signal %v, %v\n%s", r.Code, r.Signal, err, r.Log)
 		}
 		ledger.Add(r.Events)
-		held := heldChunk.FindAllStringSubmatch(r.Log, -1)
-		if len(held) == 0 {
-			return
+		chunks := heldChunk.FindAllStringSubmatch(r.Log, -1)
+		if len(chunks) == 0 {
+			return held
 		}
-		for _, chunk := range held {
+		held += len(chunks)
+		for _, chunk := range chunks {
 			t.Logf("chunk %s is held and decoded once more", chunk[1])
 			out, err := exec.CommandContext(t.Context(), "go", "run", "github.com/out-hdfs/out_hdfs/cmd/out-hdfs",
 				"resolve", "--state-dir", o.Outputs[0].Set["state_dir"], "chunk", chunk[1], "decode").CombinedOutput()
@@ -43,6 +45,15 @@ func lastLife(t *testing.T, program host.Program, o host.Options, ledger *host.L
 		sent := ledger.Sent()
 		o.FirstID, o.Chunks = 1+sent[len(sent)-1], 1
 	}
+}
+
+// makeDir makes a directory as the plugin makes its state.
+func makeDir(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // unreported are the chunks that a life stored and didn't come to report before
