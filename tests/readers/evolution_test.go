@@ -19,25 +19,93 @@ import (
 // change their type at random. A chunk is a second.
 const evolving = 1000
 
-// evolution is such a stream, and its records by their ids.
-func evolution(t *testing.T, seed uint64) (chunks []host.Chunk, records map[uint64]map[string]any) {
-	t.Helper()
+// evolvingChunks are such a stream. The ids of a chunk's records count up from
+// its First.
+func evolvingChunks(seed uint64) (chunks []host.Chunk) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	records = map[uint64]map[string]any{}
 	for i := range evolving {
 		c := host.Chunk{Tag: tag, Data: schematest.Evolving(r, i), First: uint64(10 * i)}
 		var events event.Reader
 		var e event.Event
-		for events.Reset(c.Data); events.Next(&e); c.Records++ {
+		for events.Reset(c.Data); events.Next(&e); {
+			c.Records++
+		}
+		chunks = append(chunks, c)
+	}
+	return chunks
+}
+
+// evolution is a stream and its records by their ids.
+func evolution(t *testing.T, seed uint64) (chunks []host.Chunk, records map[uint64]map[string]any) {
+	t.Helper()
+	chunks, records = evolvingChunks(seed), map[uint64]map[string]any{}
+	for _, c := range chunks {
+		var events event.Reader
+		var e event.Event
+		id := c.First
+		for events.Reset(c.Data); events.Next(&e); id++ {
 			record, err := schematest.Record(e.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			records[c.First+c.Records] = record
+			records[id] = record
 		}
-		chunks = append(chunks, c)
 	}
 	return chunks, records
+}
+
+// minutely makes a bucket of each minute.
+var minutely = []string{conf.KeyAssigner, "datetime", conf.KeyBucketFormat, "yyyy-MM-dd--HH-mm", conf.KeyBucketTimezone, "UTC"}
+
+// evolvingRows are for readers to agree on; TestEvolution knows what is in them.
+func evolvingRows() (all []row) {
+	chunks := evolvingChunks(1)
+	n := 0
+	for _, c := range chunks {
+		n += int(c.Records)
+	}
+	for format, readers := range map[string][]string{"parquet": parquetReaders, "avro": avroReaders} {
+		all = append(all, row{
+			name: format + " evolving", keys: keys(append([]string{conf.KeyFormat, format}, minutely...)...),
+			chunks: chunks, count: n, readers: readers,
+		})
+	}
+	return all
+}
+
+// TestReadersAgree: all readers of a row find the same in it.
+func TestReadersAgree(t *testing.T) {
+	s := open(t)
+	for _, r := range evolvingRows() {
+		first := s.found[r.readers[0]+" "+r.name]
+		if len(first) != r.count {
+			t.Fatalf("%s finds %d records, want %d", r.readers[0], len(first), r.count)
+		}
+		for _, reader := range r.readers {
+			t.Run(r.name+"/"+reader, func(t *testing.T) {
+				found := s.found[reader+" "+r.name]
+				for i, f := range found {
+					if f.Error != "" || i >= r.count {
+						t.Fatalf("%s after %d records of %d: %s", f.File, i, r.count, f.Error)
+					}
+					got, err := Normal(f.Record)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want, err := Normal(first[i].Record)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got != want {
+						t.Fatalf("record %d is\n%.3000s\n%s finds\n%.3000s", i, got, r.readers[0], want)
+					}
+				}
+				if len(found) != r.count {
+					t.Errorf("%d records, want %d", len(found), r.count)
+				}
+			})
+		}
+	}
 }
 
 // readEvolution reads files back as records, and says for each its file and id.
@@ -87,7 +155,7 @@ func TestEvolution(t *testing.T) {
 		parts int
 	}{
 		{"no limit", nil, 1},
-		{"a bucket a minute", []string{conf.KeyAssigner, "datetime", conf.KeyBucketFormat, "yyyy-MM-dd--HH-mm", conf.KeyBucketTimezone, "UTC"}, 17},
+		{"a bucket a minute", minutely, 17},
 		{"each checkpoint", []string{conf.KeyRollingPolicy, "on_checkpoint"}, evolving},
 	}
 	for _, policy := range policies {
@@ -166,8 +234,7 @@ func TestEvolutionAndKills(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			chunks, want := evolution(t, uint64(10+seed))
 			dir := t.TempDir()
-			set := keys(conf.KeyFormat, format, conf.KeyRollSize, "24K",
-				conf.KeyAssigner, "datetime", conf.KeyBucketFormat, "yyyy-MM-dd--HH-mm", conf.KeyBucketTimezone, "UTC")
+			set := keys(append([]string{conf.KeyFormat, format, conf.KeyRollSize, "24K"}, minutely...)...)
 			kills, ledger := live(t, s.agent, dir, set, chunks, rand.New(rand.NewPCG(uint64(seed), 1)))
 			if kills < 10 {
 				t.Errorf("only %d kills", kills)

@@ -16,7 +16,7 @@ import (
 )
 
 func rows() []row {
-	return slices.Concat(jsonRows(), csvRows(), lineRows(), sequenceFileRows(), parquetRows(), avroRows(), oddRows(), givenRows())
+	return slices.Concat(jsonRows(), csvRows(), lineRows(), sequenceFileRows(), parquetRows(), avroRows(), oddRows(), givenRows(), evolvingRows())
 }
 
 func keys(pairs ...string) map[string]string {
@@ -55,6 +55,9 @@ func jsonRows() []row {
 func TestReaders(t *testing.T) {
 	s := open(t)
 	for _, r := range s.rows {
+		if r.want == nil && r.check == nil {
+			continue
+		}
 		for _, reader := range r.readers {
 			t.Run(strings.ReplaceAll(r.name, " ", "_")+"/"+reader, func(t *testing.T) {
 				found := s.found[reader+" "+r.name]

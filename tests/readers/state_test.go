@@ -23,7 +23,7 @@ type row struct {
 	readers []string          // of read.py, and Java
 	// want is the canonical record that a reader must find for each event, and
 	// count how many there are if the chunks aren't shared. check takes the
-	// place of both.
+	// place of both. With neither it is enough that readers agree.
 	want  func(i int, reader string) string
 	count int
 	check func(t *testing.T, found []Found)
