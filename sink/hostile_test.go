@@ -46,7 +46,11 @@ type hostileWriter struct {
 	out   io.Writer
 	bad   bool // a bad record is in the file
 	total int
+	lost  int // of them, which aren't in the file
 }
+
+// Records counts what is in the file.
+func (w *hostileWriter) Records() int64 { return int64(w.total - w.lost) }
 
 func (w *hostileWriter) Write(b *event.Batch) ([]codec.Reject, error) {
 	bad := false
@@ -72,6 +76,18 @@ func (w *hostileWriter) Write(b *event.Batch) ([]codec.Reject, error) {
 			return nil, errHostile
 		case "nothing on Close":
 			return nil, nil // swallowed
+		case "a record is lost":
+			w.h.hurt.Add(1)
+			sound := *b
+			sound.Events = nil
+			for _, e := range b.Events {
+				if strings.Contains(string(e.Raw), "bad") {
+					w.lost++
+				} else {
+					sound.Events = append(sound.Events, e)
+				}
+			}
+			return w.Writer.Write(&sound)
 		}
 	}
 	return w.Writer.Write(b)
@@ -99,7 +115,7 @@ func (w *hostileWriter) Close() error {
 func TestRecordsThatSpoilTheirFile(t *testing.T) {
 	for _, way := range []string{
 		"panic on Write", "error on Write", "half a record, then an error", "error on Close", "panic on Close",
-		"short on Close", "panic on begin once",
+		"short on Close", "panic on begin once", "a record is lost",
 	} {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
@@ -153,10 +152,6 @@ func (s *Sink) end(ctx context.Context, p *part) error {
 	return nil
 }
 
-// errCount is why a file isn't published whose footer or blocks don't count the
-// records that were written.
-var errCount = errors.New("bug: the file counts other records than were written")
-
 // finish has the format end the file.
 func (p *part) finish() (err error) {
 	if p.writer == nil {
@@ -165,11 +160,8 @@ func (p *part) finish() (err error) {
 	if panicked := safely(func() { err = p.writer.Close() }); panicked != "" {
 		err = errors.New(panicked)
 	}
-	if err == nil && p.file.size() == 0 {
-		err = errEmptyFile
-	}
-	if c, counts := p.writer.(codec.Counter); err == nil && counts && c.Records() != p.records {
-		err = fmt.Errorf("%w: %d instead of %d", errCount, c.Records(), p.records)
+	if err == nil {
+		err = whole(p.writer, p.file.size(), p.records)
 	}
 	if err != nil {
 		return fmt.Errorf("end part %d: %w", p.number, err)

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -104,8 +105,8 @@ func (w *worker) throwaway(b *event.Batch) (why string) {
 		if rejects, err = f.Write(b); err != nil || len(rejects) == len(b.Events) {
 			return
 		}
-		if err = f.Close(); err == nil && out == 0 {
-			err = errEmptyFile
+		if err = f.Close(); err == nil {
+			err = whole(f, int64(out), int64(len(b.Events)-len(rejects)))
 		}
 	})
 	switch {
@@ -116,6 +117,22 @@ func (w *worker) throwaway(b *event.Batch) (why string) {
 	}
 	return ""
 }
+
+// whole reports whether an ended file of the given size holds the records that
+// were written, as far as it tells.
+func whole(w codec.Writer, size, records int64) error {
+	if size == 0 {
+		return errEmptyFile
+	}
+	if c, counts := w.(codec.Counter); counts && c.Records() != records {
+		return fmt.Errorf("%w: %d instead of %d", errCount, c.Records(), records)
+	}
+	return nil
+}
+
+// errCount is why a file isn't published whose footer or blocks don't count the
+// records that were written.
+var errCount = errors.New("bug: the file counts other records than were written")
 
 // errEmptyFile is why a file isn't published that holds nothing of its records.
 var errEmptyFile = errors.New("the format wrote nothing of the records")

@@ -64,6 +64,12 @@ func AppendFloat(dst []byte, f float64, bits int) []byte {
 		return append(dst, "Infinity"...)
 	case abs < 1<<24 && f == math.Trunc(f) && (f != 0 || !math.Signbit(f)):
 		return append(strconv.AppendInt(dst, int64(f), 10), ".0"...)
+	case bits == 64 && abs < 1e9:
+		// Most floats in logs are short decimals. n/1e6 is rounded correctly, so if
+		// it is f, n's digits read back as f, and no others of up to 15 digits do.
+		if n := math.Round(abs * 1e6); n/1e6 == abs && f != 0 {
+			return appendMillionths(dst, f < 0, uint64(n))
+		}
 	}
 	format := byte('f')
 	if abs != 0 && (abs < 1e-6 || abs >= 1e21) {
@@ -80,6 +86,26 @@ func AppendFloat(dst []byte, f float64, bits int) []byte {
 		}
 	}
 	return append(dst, ".0"...)
+}
+
+// appendMillionths appends n/1e6, which isn't whole.
+func appendMillionths(dst []byte, negative bool, n uint64) []byte {
+	if negative {
+		dst = append(dst, '-')
+	}
+	whole, rest := n/1e6, n%1e6
+	dst = append(strconv.AppendUint(dst, whole, 10), '.')
+	width := 6
+	for rest%10 == 0 && width > 1 {
+		rest, width = rest/10, width-1
+	}
+	from := len(dst)
+	dst = append(dst, "000000"[:width]...)
+	for i := from + width - 1; rest > 0; i-- {
+		dst[i] = byte('0' + rest%10)
+		rest /= 10
+	}
+	return dst
 }
 
 // AppendValidUTF8 appends s with U+FFFD for each byte that is no part of valid

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -207,4 +208,29 @@ func TestWalksEndWhereAMapOrArrayIsCut(t *testing.T) {
 	if pairs != 1 || elements != 1 || f.Left() != 0 || e.Left() != 0 {
 		t.Errorf("%d pairs, %d elements, %d and %d left", pairs, elements, f.Left(), e.Left())
 	}
+}
+
+// TestFloatsAreAsStrconvHasThem compares decimals of few and of many digits, and
+// their neighbours, with the shortest text by strconv.
+func TestFloatsAreAsStrconvHasThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		digits := rapid.Int64Range(0, 1e16).Draw(t, "digits") / int64(math.Pow10(rapid.IntRange(0, 15).Draw(t, "fewer")))
+		f := float64(digits) / math.Pow10(rapid.IntRange(0, 9).Draw(t, "places"))
+		switch rapid.IntRange(0, 3).Draw(t, "change") {
+		case 0:
+			f = math.Nextafter(f, math.Inf(1))
+		case 1:
+			f = -f
+		}
+		if abs := math.Abs(f); abs != 0 && abs < 1e-6 {
+			t.Skip("has an exponent")
+		}
+		want := strconv.FormatFloat(f, 'f', -1, 64)
+		if !strings.Contains(want, ".") {
+			want += ".0"
+		}
+		if got := string(event.AppendFloat(nil, f, 64)); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	})
 }
