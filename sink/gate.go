@@ -112,6 +112,13 @@ func (f *gatedFile) WriteAt(b []byte, off int64) (int, error) {
 	return f.File.WriteAt(b, off)
 }
 
+func (f *gatedFile) Truncate(size int64) error {
+	if err := f.gate.pass(); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
 func (f *gatedFile) Sync() error {
 	if err := f.gate.pass(); err != nil {
 		return err

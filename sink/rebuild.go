@@ -59,8 +59,29 @@ func (s *Sink) dropStaged(f *stagedFile) {
 
 func (s *Sink) removeStaged(name string, size int64) {
 	s.staged.Add(-size)
+	s.shrink(name, size)
 	if err := s.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errStopped) {
 		s.log.Warn("a staged file can't be removed; the next start tries again",
 			"file", s.cfg.StateDir+"/"+name, "error", err)
 	}
+}
+
+// shrinkStep is how much of a staged file is given back at a time.
+const shrinkStep = 4 << 20
+
+// shrink gives back the space of a large file that is about to be removed. To
+// remove it at once takes the file system a tenth of a second, longer where it
+// discards what is freed, and a flush that syncs the journal waits for that.
+func (s *Sink) shrink(name string, size int64) {
+	if size <= shrinkStep {
+		return
+	}
+	f, err := s.disk.Open(name)
+	if err != nil {
+		return // the removal says why
+	}
+	for size -= shrinkStep; size > 0 && err == nil; size -= shrinkStep {
+		err = f.Truncate(size)
+	}
+	_ = f.Close()
 }
