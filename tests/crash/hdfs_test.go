@@ -122,7 +122,9 @@ func TestExactlyOnceOnAnUnreliableHDFS(t *testing.T) {
 	}
 	o := hdfsOptions(plugin, dir, cluster, base, chunk)
 	o.Linger, o.Chunks = 0, 1
-	lastLife(t, program, o, &ledger)
+	if held := lastLife(t, program, o, &ledger); held > 0 {
+		t.Errorf("%d chunks were held though nothing is wrong with them", held)
+	}
 	t.Logf("the agent was killed %d times, %d chunks", killed, chunk+1)
 	verify(t, hdfsFiles(t, cluster, base), &ledger)
 	healthy(t, cluster, base)

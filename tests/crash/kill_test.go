@@ -96,7 +96,9 @@ func (k *killer) run() {
 	maps.Copy(o.Outputs[0].Set, k.set(k.kills))
 	o.Linger, o.Rate = 0, 0
 	o.Chunks = max(1, k.chunks-len(ledger.Sent())/recordsPerChunk)
-	lastLife(t, k.program, o, &ledger)
+	if held := lastLife(t, k.program, o, &ledger); held > 0 {
+		t.Errorf("%d chunks were held though nothing is wrong with them", held)
+	}
 	t.Logf("killed at %d moments and after %d answers", byTime, byMark)
 	if byTime+byMark < k.kills*9/10 || byMark == 0 || byTime == 0 {
 		t.Errorf("only %d of %d lives were killed", byTime+byMark, k.kills)

@@ -14,9 +14,9 @@ import (
 // died over.
 var heldChunk = regexp.MustCompile(`a chunk is held.* chunk=(\d+)`)
 
-// lastLife runs a life that ends cleanly. Random kills may hit the same chunk
-// three times in a row, which then is held for an operator: the test does what
-// the log asks the operator for, and lives once more. held is how many there were.
+// lastLife runs a life that ends cleanly. If chunks are held for an operator it
+// does what the log asks the operator for, and lives once more. held is how many
+// there were.
 func lastLife(t *testing.T, program host.Program, o host.Options, ledger *host.Ledger) (held int) {
 	t.Helper()
 	for {

@@ -257,8 +257,7 @@ func TestEvolutionAndKills(t *testing.T) {
 }
 
 // live delivers the chunks in lives that are killed at random, and a last one
-// that ends well. Every third life ends well too, since a chunk that is being
-// decoded at three deaths in a row may rightly be held for an operator.
+// that ends well.
 func live(t *testing.T, a Agent, dir string, keys map[string]string, chunks []host.Chunk, r *rand.Rand) (kills int, l host.Ledger) {
 	t.Helper()
 	reported := map[string]bool{}
@@ -273,7 +272,7 @@ func live(t *testing.T, a Agent, dir string, keys map[string]string, chunks []ho
 		if err != nil {
 			t.Fatal(err)
 		}
-		if life%3 != 0 && n < len(chunks) {
+		if n < len(chunks) {
 			killAt(t, p, 1+r.IntN(3*n))
 			kills++
 		}
