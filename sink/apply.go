@@ -131,9 +131,8 @@ func (a *applier) take(ctx context.Context, j *job) {
 		return
 	}
 	a.readable(j.seq)
-	var letters *share
 	var failure error
-	if panicked := safely(func() { letters, failure = a.applyShares(ctx, j) }); panicked != "" {
+	if panicked := safely(func() { failure = a.applyShares(ctx, j) }); panicked != "" {
 		failure = errors.New(panicked)
 		a.s.log.Error("bug: a panic while a chunk was applied; its records are decoded again; please report this",
 			"chunk", j.seq, "panic", panicked)
@@ -141,33 +140,33 @@ func (a *applier) take(ctx context.Context, j *job) {
 	if ctx.Err() != nil {
 		return
 	}
-	a.owe(j, letters, failure)
+	a.owe(j, failure)
 }
 
 // applyShares writes the job's shares, its letters last, and asks the policy.
 // The error is that of the last share that could not be written.
-func (a *applier) applyShares(ctx context.Context, j *job) (letters *share, failure error) {
+func (a *applier) applyShares(ctx context.Context, j *job) (failure error) {
 	for _, sh := range j.shares {
 		if err := a.addShare(ctx, j, sh); err != nil {
 			failure = err
 		}
 	}
-	if letters = j.letterShare(a.s.cfg.Letters); letters != nil {
-		if err := a.addShare(ctx, j, letters); err != nil {
+	if j.lettered = j.letterShare(a.s.cfg.Letters); j.lettered != nil {
+		if err := a.addShare(ctx, j, j.lettered); err != nil {
 			failure = err
 		}
 	}
 	if j.records == 0 {
 		a.s.append(ctx, journal.Void{Seq: j.seq})
-		return letters, failure
+		return failure
 	}
 	for _, sh := range j.shares {
 		a.checkpoint(ctx, sh.bucket)
 	}
-	if letters != nil {
-		a.checkpoint(ctx, letters.bucket)
+	if j.lettered != nil {
+		a.checkpoint(ctx, j.lettered.bucket)
 	}
-	return letters, failure
+	return failure
 }
 
 // checkpoint asks the policy about a part that the chunk went to.
@@ -178,12 +177,12 @@ func (a *applier) checkpoint(ctx context.Context, bucket string) {
 }
 
 // owe queues those of the job's records once more that are in no part.
-func (a *applier) owe(j *job, letters *share, failure error) {
+func (a *applier) owe(j *job, failure error) {
 	var owed []uint32
 	for _, sh := range j.shares {
 		owed = append(owed, sh.owed()...)
 	}
-	if letters == nil || !letters.applied {
+	if j.lettered == nil || !j.lettered.applied {
 		for _, l := range j.letters {
 			owed = append(owed, l.event.Ordinal)
 		}

@@ -23,9 +23,12 @@ type job struct {
 	records uint32 // of the whole chunk
 	shares  []*share
 	letters []letter
-	data    []byte // the payload, lent if payload is nil
-	blocks  []byte // the shares' blocks, lent
-	err     error  // why the chunk could not be read
+	// lettered is the letters' share, once the applier has made it. It is kept
+	// here so that a panic doesn't hide that it is in a part.
+	lettered *share
+	data     []byte // the payload, lent if payload is nil
+	blocks   []byte // the shares' blocks, lent
+	err      error  // why the chunk could not be read
 	// whole is set for a chunk that goes undecoded to the dead letters.
 	whole bool
 	// published is how many of such a chunk's records are in rolled parts.
@@ -349,5 +352,5 @@ func (j *job) release(s *Sink) {
 	} else {
 		s.memory.give(j.data)
 	}
-	j.data, j.blocks, j.shares, j.letters = nil, nil, nil, nil
+	j.data, j.blocks, j.shares, j.letters, j.lettered = nil, nil, nil, nil, nil
 }

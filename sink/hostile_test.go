@@ -314,6 +314,31 @@ func TestPanicsInTheApplier(t *testing.T) {
 	}
 }
 
+// TestAPolicyPanicsOverDeadLetters that are in a part already: they aren't
+// written once more.
+func TestAPolicyPanicsOverDeadLetters(t *testing.T) {
+	for _, in := range []string{"event", "checkpoint"} {
+		t.Run(in, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				p := &panicky{Policy: bySize{1500}, in: in}
+				w.cfg = func(c *sink.Config) { c.Policy = p }
+				p.left.Store(1)
+				s := w.open()
+				var c testChunk
+				c.addRest("c0-rest")
+				w.must(s, c)
+				time.Sleep(10 * time.Minute)
+				w.close(s)
+				w.mustBeRight()
+				if p.left.Load() > 0 {
+					t.Error("it didn't panic")
+				}
+			})
+		})
+	}
+}
+
 // panickyBlocks is JSON whose block encoder panics over some records.
 type panickyBlocks struct{ codec.BlockFormat }
 
