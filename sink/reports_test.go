@@ -41,24 +41,7 @@ func corruptLog(t *testing.T, w *world) {
 		w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
 	}
 	w.close(s)
-	damaged := 0
-	for _, name := range w.disk.Names() {
-		if !isSegment(name) {
-			continue
-		}
-		if err := w.disk.Damage(name, func(b []byte) []byte {
-			if i := strings.Index(string(b), "\xa2c2"); i >= 0 {
-				b[i] ^= 1
-				damaged++
-			}
-			return b
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if damaged == 0 {
-		t.Fatal("nothing was damaged")
-	}
+	w.damageRecord("c2")
 	w.cfg = nil
 	s = w.open()
 	w.close(s)
@@ -66,6 +49,29 @@ func corruptLog(t *testing.T, w *world) {
 	w.mustBeRight()
 	if n := w.log.count("damage"); n == 0 {
 		t.Error("nobody was told")
+	}
+}
+
+// damageRecord damages a record in the journal.
+func (w *world) damageRecord(id string) {
+	w.t.Helper()
+	damaged := 0
+	for _, name := range w.disk.Names() {
+		if !isSegment(name) {
+			continue
+		}
+		if err := w.disk.Damage(name, func(b []byte) []byte {
+			if i := strings.Index(string(b), "\xa2"+id); i >= 0 {
+				b[i] ^= 1
+				damaged++
+			}
+			return b
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if damaged == 0 {
+		w.t.Fatal("nothing was damaged")
 	}
 }
 

@@ -145,3 +145,47 @@ func TestManyRefusedBucketsAreToldInFewLines(t *testing.T) {
 		}
 	})
 }
+
+// TestADamagedChunkThatCantBeSetAside is told once and tried ever more seldom,
+// and is given up once there is room for the copy.
+func TestADamagedChunkThatCantBeSetAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
+		var hidden, full atomic.Bool
+		var fired atomic.Int64
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			switch {
+			case hidden.Load() && op.Kind == crashdisk.Read && isSegment(op.Name):
+				return crashdisk.Fault{Err: syscall.EIO}
+			case full.Load() && op.Kind == crashdisk.Create && strings.HasPrefix(op.Name, "journal/damaged/"):
+				fired.Add(1)
+				return crashdisk.Fault{Err: syscall.ENOSPC}
+			}
+			return crashdisk.Fault{}
+		})
+		s := w.open()
+		w.must(s, one("c1", "b0"))
+		time.Sleep(time.Second)
+		hidden.Store(true) // until it is damaged
+		w.must(s, one("c2", "b0"))
+		time.Sleep(time.Second)
+		w.damageRecord("c2")
+		full.Store(true)
+		hidden.Store(false)
+		time.Sleep(time.Hour)
+		if n := fired.Load(); n < 50 || n > 600 {
+			t.Errorf("it was tried %d times within an hour", n)
+		}
+		full.Store(false)
+		time.Sleep(2 * time.Minute)
+		w.close(s)
+		delete(w.owed, "c2")
+		w.mustBeRight()
+		for text, want := range map[string]int{"can't be read back": 1, "was lost": 1, "can be read back again": 1} {
+			if n := w.log.count(text); n != want {
+				t.Errorf("%d lines that %s", n, text)
+			}
+		}
+	})
+}

@@ -14,12 +14,14 @@ func (a *applier) unreadable(j *job) {
 	var damage *journal.DamageError
 	switch {
 	case errors.As(j.err, &damage):
-		a.readable(j.seq)
+		// Until it is given up it is tried again, in case that the disk recovers.
+		if err := a.s.journal.GiveUp(j.seq); err != nil {
+			a.again(j.item, errors.Join(j.err, err))
+			return
+		}
 		a.s.log.Error("a chunk was lost to damage of the state directory's disk", "chunk", j.seq, "error", j.err,
 			"kept", a.s.cfg.StateDir+"/"+journal.Dir+"/damaged", "do", "replace the disk")
-		if err := a.s.journal.GiveUp(j.seq); err != nil {
-			a.again(j.item, err)
-		}
+		a.readable(j.seq)
 	case errors.Is(j.err, fs.ErrNotExist): // all of it is rolled
 		a.readable(j.seq)
 	default:
