@@ -98,12 +98,15 @@ func (s *Sink) openStaged(p journal.Part) (*stagedSource, error) {
 }
 
 // setAside moves a wrong staged file out of the way, and answers where it is
-// then: where it was, if it is missing.
+// then: where it was, if it is missing there and wasn't set aside before.
 func (s *Sink) setAside(p journal.Part) (string, error) {
 	aside := fmt.Sprintf("%s/%d", asideDir, p.Number)
 	err := errors.Join(s.disk.Mkdir(asideDir), s.disk.Rename(p.Staged, aside))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		if f, err := s.disk.Open(aside); err == nil {
+			return s.cfg.StateDir + "/" + aside, f.Close()
+		}
 		return s.cfg.StateDir + "/" + p.Staged, nil
 	case err != nil:
 		return "", fmt.Errorf("set a damaged staged file aside: %w", err)
