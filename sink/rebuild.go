@@ -38,14 +38,21 @@ func (s *Sink) rebuild(p *part, err error) {
 	s.requeue(delay, items...)
 }
 
-// requeue queues chunks once more after a while.
+// requeue queues chunks once more after a while, and soon once the sink is
+// drained: what hindered them may be over, and nothing is tried after a stop.
 func (s *Sink) requeue(delay time.Duration, items ...item) {
 	if len(items) == 0 {
 		return
 	}
 	s.queue.expect(len(items))
 	s.goRun(&s.local, "requeue", func(ctx context.Context) {
-		sleep(ctx, delay)
+		waited, stop := context.WithTimeout(ctx, delay)
+		defer stop()
+		select {
+		case <-waited.Done():
+		case <-s.draining:
+			sleep(waited, retryChunkAfter)
+		}
 		s.queue.pushExpected(items)
 	})
 }

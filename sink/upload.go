@@ -198,7 +198,7 @@ func (u *uploader) publish(ctx context.Context, t *target, p *pending) {
 	if !exists {
 		t.removeLocked(p.number)
 	}
-	if ctx.Err() == nil && !p.held {
+	if ctx.Err() == nil && (err == nil || !p.held) {
 		u.judgeLocked(t, p, began, err)
 	}
 	u.lock.Unlock()

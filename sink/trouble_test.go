@@ -1,0 +1,67 @@
+package sink_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+)
+
+// TestATargetIsNoMoreInTroubleOnceAPartIsHeld: it has answered, and temps that
+// are left there are removed.
+func TestATargetIsNoMoreInTroubleOnceAPartIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = eachRolls
+		w.inject = faultfs.First(lost(), faultfs.Times(1, faultfs.On(faultfs.SettleBegin), faultfs.FailBefore(fs.Target, nil)))
+		w.consume = func(p string) bool { return w.store.Delete(p) == nil }
+		s := w.open()
+		w.must(s, one("c0", "b0"))
+		time.Sleep(time.Minute)
+		st := w.status(s)
+		if len(st.Parts) != 1 || st.Parts[0].State != "held" {
+			t.Fatalf("no part is held: %+v", st)
+		}
+		if len(st.Troubles) != 0 || w.log.count("the target works again") != 1 {
+			t.Errorf("%+v", st.Troubles)
+		}
+		w.close(s)
+	})
+}
+
+// TestAStopDoesntWaitForADiskThatIsWell: records of parts that could not be
+// finished for long are tried again at once.
+func TestAStopDoesntWaitForADiskThatIsWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.cfg = eachRolls
+		var ill atomic.Bool
+		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			if ill.Load() && op.Kind == crashdisk.Sync && strings.HasPrefix(op.Name, "staged/") {
+				return crashdisk.Fault{Err: syscall.EIO}
+			}
+			return crashdisk.Fault{}
+		})
+		s := w.open()
+		ill.Store(true)
+		for i := range 3 {
+			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+			time.Sleep(10 * time.Minute)
+		}
+		time.Sleep(time.Hour)
+		ill.Store(false)
+		before := time.Now()
+		w.close(s)
+		if took := time.Since(before); took > 5*time.Second {
+			t.Errorf("the stop took %v", took)
+		}
+		w.mustBeRight()
+	})
+}
