@@ -140,6 +140,9 @@ func (s *Sink) end(ctx context.Context, p *part) error {
 	if err := s.flush(ctx, p.file); err != nil {
 		return err
 	}
+	if p.file.lost != nil {
+		return p.file.lost
+	}
 	if err := p.file.file.Sync(); err != nil {
 		return fmt.Errorf("sync staged file: %w", err)
 	}

@@ -36,6 +36,7 @@ type stagedFile struct {
 	crc   uint32 // CRC-32C of them
 	begun int64  // bytes whose writeback was asked for
 	err   error  // of the last attempt to write
+	lost  error  // why what was written can't be trusted, whatever a sync says
 	count func(n int64)
 }
 
@@ -84,7 +85,9 @@ func (f *stagedFile) put(b []byte) error {
 	f.at += int64(len(b))
 	f.crc = crc32.Update(f.crc, castagnoli, b)
 	if f.at-f.begun >= writebackEvery {
-		f.file.Writeback(f.begun, f.at-f.begun)
+		if err := f.file.Writeback(f.begun, f.at-f.begun); err != nil && f.lost == nil {
+			f.lost = fmt.Errorf("write back staged file: %w", err)
+		}
 		f.begun = f.at
 	}
 	return nil

@@ -31,8 +31,9 @@ type File interface {
 	// error nothing written since the last good Sync can be trusted.
 	Sync() error
 	// Writeback asks the disk to begin writing the range without waiting, so
-	// that a later Sync finds little to do. It promises nothing.
-	Writeback(offset, length int64)
+	// that a later Sync finds little to do. It promises nothing, but after an
+	// error the range can't be trusted: no Sync need report that once more.
+	Writeback(offset, length int64) error
 	Size() (int64, error)
 	Close() error
 }

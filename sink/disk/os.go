@@ -250,8 +250,13 @@ func (f osFile) Sync() error {
 	}
 }
 
-func (f osFile) Writeback(offset, length int64) {
-	_ = unix.SyncFileRange(int(f.Fd()), offset, length, unix.SYNC_FILE_RANGE_WRITE)
+func (f osFile) Writeback(offset, length int64) error {
+	err := unix.SyncFileRange(int(f.Fd()), offset, length, unix.SYNC_FILE_RANGE_WRITE)
+	switch err {
+	case nil, unix.EINTR, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP, unix.ESPIPE: // done, or not to be had here
+		return nil
+	}
+	return &fs.PathError{Op: "sync_file_range", Path: f.Name(), Err: err}
 }
 
 func (f osFile) Size() (int64, error) {

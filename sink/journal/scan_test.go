@@ -16,7 +16,7 @@ func (memory) WriteVec([][]byte, int64) error     { panic("a scanner doesn't wri
 func (memory) Allocate(int64) error               { panic("a scanner doesn't write") }
 func (memory) Truncate(int64) error               { panic("a scanner doesn't write") }
 func (memory) Sync() error                        { panic("a scanner doesn't sync") }
-func (memory) Writeback(int64, int64)             {}
+func (memory) Writeback(int64, int64) error       { return nil }
 func (m memory) Size() (int64, error)             { return m.Reader.Size(), nil }
 func (memory) Close() error                       { return nil }
 

@@ -163,7 +163,7 @@ func (n *inode) sync(half bool) {
 	}
 }
 
-func (f *file) Writeback(int64, int64) {}
+func (f *file) Writeback(int64, int64) error { return nil }
 
 func (f *file) Size() (int64, error) {
 	f.d.mu.Lock()

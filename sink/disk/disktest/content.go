@@ -83,8 +83,8 @@ func content(t *testing.T, h Harness) {
 		"Sync and Writeback change nothing": func(t *testing.T, f disk.File) {
 			must(t, f.Sync())
 			write(t, f, 0, strings.Repeat("x", 10000))
-			f.Writeback(0, 10000)
-			f.Writeback(5000, 1<<30)
+			must(t, f.Writeback(0, 10000))
+			must(t, f.Writeback(5000, 1<<30))
 			must(t, f.Sync())
 			wantContent(t, f, strings.Repeat("x", 10000))
 		},
