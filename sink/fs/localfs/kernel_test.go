@@ -364,6 +364,9 @@ func TestPutPacesTheDisk(t *testing.T) {
 					if off != ended {
 						t.Errorf("it waits from %d on and not from %d", off, ended)
 					}
+					if n == 0 {
+						t.Error("it waits for no bytes, which the kernel takes for all that follow")
+					}
 					ended = off + n
 					if failing == "wait" {
 						return unix.EIO

@@ -115,8 +115,10 @@ func (p *pacer) wrote(off int64) error {
 	if err := p.kernel.writeback(p.dst, p.begun, off-p.begun); err != nil {
 		return &os.PathError{Op: "write back", Path: p.dst.Name(), Err: err}
 	}
-	if err := p.kernel.wait(p.dst, p.ended, p.begun-p.ended); err != nil {
-		return &os.PathError{Op: "write back", Path: p.dst.Name(), Err: err}
+	if p.begun > p.ended { // to the kernel a range of no bytes is all that follows
+		if err := p.kernel.wait(p.dst, p.ended, p.begun-p.ended); err != nil {
+			return &os.PathError{Op: "write back", Path: p.dst.Name(), Err: err}
+		}
 	}
 	p.begun, p.ended = off, p.begun
 	return nil
