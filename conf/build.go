@@ -110,7 +110,7 @@ func (i *Instance) Close() error {
 func Open(lookup Lookup, sys System) (*Instance, error) {
 	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
 	env := sys.Environment()
-	env.DefaultFS = hadoop.defaultFS()
+	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
 	s, warnings, err := Parse(lookup, env)
 	if err != nil {
 		return nil, err

@@ -63,6 +63,9 @@ func (p *parsing) checkTarget() {
 		}
 	case p.env.DefaultFS != "":
 		fallback = p.env.DefaultFS
+	case p.env.DefaultFSErr != nil && !p.failed[KeyPath] && strings.HasPrefix(s.Target.Path, "/"):
+		p.wrong(KeyPath, "it names no scheme, and Hadoop's fs.defaultFS, which would, can't be read: %w; mend that, or write hdfs:// or file:// before the path", p.env.DefaultFSErr)
+		return
 	default:
 		fallback = "file:///"
 	}

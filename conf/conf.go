@@ -26,6 +26,10 @@ type Environment struct {
 	// DefaultFS is Hadoop's fs.defaultFS, "" if no Hadoop configuration was
 	// found. It applies where default_scheme isn't set.
 	DefaultFS string
+	// DefaultFSErr is why DefaultFS can't be told although there is a Hadoop
+	// configuration: a path without a scheme is then a mistake, since it may be
+	// meant for HDFS.
+	DefaultFSErr error
 	// StateDirectory is $STATE_DIRECTORY, which systemd sets: directories
 	// separated by colons, of which the first counts.
 	StateDirectory string

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os/user"
 
+	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/hadoop"
+	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 )
 
 // hdfsOptions are what concerns HDFS alone.
@@ -35,14 +37,16 @@ func hadoopSystem(getenv func(string) string) hadoop.System {
 
 // cluster is Hadoop's configuration as an instance sees it.
 type cluster struct {
-	conf hadoop.Conf
-	dir  string // "" if there is none
-	err  error  // why it can't be read, which matters to an instance on HDFS only
+	system hadoop.System
+	conf   hadoop.Conf
+	dir    string // "" if there is none
+	err    error  // why it can't be read, which matters to an instance on HDFS only
 }
 
 // findCluster reads the configuration that the instance names, or that Hadoop's
 // own rules find.
 func findCluster(lookup Lookup, system hadoop.System) (c cluster) {
+	c.system = system
 	given := lookup(KeyHadoopConfDir)
 	if c.dir, c.err = hadoop.Locate(given, system); c.err != nil {
 		return c
@@ -52,15 +56,11 @@ func findCluster(lookup Lookup, system hadoop.System) (c cluster) {
 }
 
 // defaultFS is fs.defaultFS, "" if there is none or no configuration.
-func (c cluster) defaultFS() string {
+func (c cluster) defaultFS() (string, error) {
 	if c.err != nil || c.dir == "" {
-		return ""
+		return "", c.err
 	}
-	uri, err := c.conf.DefaultFS()
-	if err != nil {
-		return ""
-	}
-	return uri
+	return c.conf.DefaultFS()
 }
 
 // settings are the properties as the driver takes them.
@@ -72,7 +72,8 @@ func (c cluster) settings() (map[string]string, error) {
 }
 
 // name makes the target name its NameNodes, so that a part that is rolled for
-// it goes there whatever the default is by then.
+// it goes there whatever the default is by then. It fails on a configuration
+// with which the target can never be opened.
 func (c cluster) name(s *Settings) error {
 	if s.Target.Scheme != schemeHDFS {
 		return nil
@@ -86,6 +87,10 @@ func (c cluster) name(s *Settings) error {
 	}
 	if s.Target.Authority == "" {
 		s.Target.Authority = service.Name
+	}
+	o := fs.Options{User: s.HDFSUser, Settings: c.conf.Properties()}
+	if err := (hdfsfs.Driver{System: c.system}).Check(s.Target.Authority, o); err != nil {
+		return fmt.Errorf("%s %s: %w", KeyPath, s.Target, err)
 	}
 	return nil
 }

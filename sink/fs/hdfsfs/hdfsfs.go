@@ -58,6 +58,13 @@ type FileSystem struct {
 
 var _ fs.FileSystem = (*FileSystem)(nil)
 
+// Check reads the configuration as Open does, without the network. What is wrong
+// with it no further try can mend.
+func (d Driver) Check(authority string, o fs.Options) error {
+	_, err := readConfig(authority, o, d.System)
+	return errors.Join(checkInternals(), err)
+}
+
 // Open connects to the NameNodes of authority under o, and fails if none
 // answers. o.Settings are Hadoop's properties and this package's own.
 func (d Driver) Open(ctx context.Context, authority string, o fs.Options) (fs.FileSystem, error) {
