@@ -17,7 +17,7 @@ func resolveCommand(stateDir *string) *cobra.Command {
 		Use:   "resolve {part NUMBER {publish|done} | chunk NUMBER {decode|dead-letter}}",
 		Short: "End what is held",
 		Long: "End what no rule could decide, and status lists as held.\n\n" +
-			"  part N publish       it was not published: upload it again under the next name\n" +
+			"  part N publish       it was not published: upload and publish it again\n" +
 			"  part N done          it was published: forget it\n" +
 			"  chunk N decode       decode it once more\n" +
 			"  chunk N dead-letter  send it undecoded to the dead letters\n\n" +
