@@ -62,9 +62,6 @@ func Open(o Options) (*Schemas, error) {
 	return s, nil
 }
 
-// Given reports whether the schema is a user's and never changes.
-func (s *Schemas) Given() bool { return s.learner == nil }
-
 // Current is the schema that parts begin with now, but for what was learned
 // since the last of them did.
 func (s *Schemas) Current() *Schema { return s.current.Load() }
