@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
@@ -63,6 +64,7 @@ type verdict struct {
 	changed bool   // under its temp name, but no longer as it was uploaded
 	final   string // under this final name; with temp it has both, as hard links
 	moved   bool   // somewhere else
+	astray  bool   // somewhere else under its temp name: its folder was moved, and no reader sees it
 	taken   bool   // the last final name is taken by something else
 }
 
@@ -101,6 +103,7 @@ func (c *committer) look(ctx context.Context, v fs.Viewer, a journal.Attempt) (o
 		// as it was uploaded: after a reformat identities begin anew.
 		same := info.Length < 0 || info.Length == a.Length && info.ModTime.Equal(a.ModTime)
 		out.moved = !info.Dir && info.Path != a.Temp && same
+		out.astray = out.moved && path.Base(info.Path) == path.Base(a.Temp)
 		return out, nil
 	}
 	if cls := fs.ClassOf(err); cls != fs.Missing && cls != fs.Unsupported {
@@ -138,6 +141,10 @@ func (c *committer) decide(ctx context.Context) error {
 		return c.renameAgain(ctx, a, last)
 	case v.final != "":
 		return c.finish(ctx, v.final, a.Temp)
+	case v.astray:
+		return c.hold(ctx, fmt.Sprintf("somebody moved the uploaded file %s, or the folder it is in, before it was published as %s; "+
+			"where it is now it still has its temp name, which readers skip", a.Temp, last),
+			"rename it there and run `%s done`, or remove it and run `… publish`")
 	case v.moved:
 		return c.finish(ctx, last, a.Temp)
 	case v.changed:
