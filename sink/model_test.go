@@ -229,8 +229,8 @@ func (m *model) do(st step) {
 		m.cfgs = st.i
 		m.start()
 	case "crash":
-		m.crash(crashdisk.Keep(st.i%3), uint64(st.i))
-		m.cfgs = st.i / 3
+		m.crash(crashdisk.Keep(st.i%4), uint64(st.i))
+		m.cfgs = st.i / 4
 		m.start()
 	case "consumer":
 		m.lock.Lock()
