@@ -57,7 +57,8 @@ type Viewer interface {
 	// Stat describes what is at path. Class Missing if there is nothing.
 	Stat(ctx context.Context, path string) (Info, error)
 	// Find describes the file with the identity wherever it is now, with Path
-	// as "" if the driver knows that it exists but not where. Class Missing if
+	// as its name alone if the driver can't tell in which directory, and "" if
+	// it knows no more than that the file exists. Class Missing if
 	// there is none, Unsupported if the driver can't look up by identity.
 	Find(ctx context.Context, id FileID) (Info, error)
 }

@@ -330,6 +330,36 @@ func TestFindWhereOneMayNotLook(t *testing.T) {
 	wantClass(t, err, fs.Missing)
 }
 
+// TestFindTellsTheName that a file has where its directory was moved to, also
+// if there are more files than one answer lists, and none where it may not list.
+func TestFindTellsTheName(t *testing.T) {
+	c := shared.Cluster(t)
+	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
+	info := put(t, f, dir+"/b/.temp", content)
+	for i := range 2*listLimit + 1 {
+		must(t, f.MkdirAll(t.Context(), fmt.Sprintf("%s/b/%02d", dir, i), 0o755))
+		must(t, f.MkdirAll(t.Context(), fmt.Sprintf("%s/b/+%02d", dir, i), 0o755))
+	}
+	must(t, hc.Rename(dir+"/b", dir+"/moved"))
+	for _, name := range []string{".temp", "zz", "+10a"} {
+		if name != ".temp" {
+			must(t, f.Rename(t.Context(), dir+"/moved/.temp", dir+"/moved/"+name, options))
+		}
+		found, err := f.Find(t.Context(), info.ID)
+		if err != nil || found.Path != name || !found.Same(info) {
+			t.Errorf("Find answers %+v, %v, want the name %s", found, err, name)
+		}
+		if name != ".temp" {
+			must(t, f.Rename(t.Context(), dir+"/moved/"+name, dir+"/moved/.temp", options))
+		}
+	}
+	must(t, hc.Chmod(dir+"/moved", 0o300)) // it may be entered and not listed
+	if found, err := f.Find(t.Context(), info.ID); err != nil || found.Path != "" || !found.Same(info) {
+		t.Errorf("Find answers %+v, %v, want no name", found, err)
+	}
+	must(t, hc.Chmod(dir+"/moved", 0o755))
+}
+
 func TestListInSeveralSteps(t *testing.T) {
 	c := shared.Cluster(t)
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)

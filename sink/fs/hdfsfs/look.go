@@ -28,7 +28,7 @@ func (f *FileSystem) Stat(ctx context.Context, p string) (info fs.Info, err erro
 }
 
 // Find describes the file with the identity. Where it is the NameNode doesn't
-// say. A file that was moved to where this user may not look exists all the
+// say, but its name there: Path is that alone. A file that was moved to where this user may not look exists all the
 // same; of it nothing but the identity is known, and Length is -1.
 func (f *FileSystem) Find(ctx context.Context, id fs.FileID) (info fs.Info, err error) {
 	err = f.read(ctx, "find", inodePath(id), func(s *session) error {
@@ -49,7 +49,33 @@ func find(x executor, id fs.FileID) (fs.Info, error) {
 		// A number that is nobody's is missing before rights are looked at.
 		return fs.Info{ID: id, Length: -1}, nil
 	}
+	if err == nil {
+		info.Path, err = nameOf(x, id)
+	}
 	return info, err
+}
+
+// nameOf is a file's name in the directory that it is in now, "" if that can't
+// be had. It looks through the directory, which the NameNode finds as the parent
+// of an inode.
+func nameOf(x executor, id fs.FileID) (string, error) {
+	for after, more := "", true; more; {
+		entries, left, err := getListing(x, inodePath(id)+"/..", after)
+		var remote hdfs.Error
+		switch {
+		case errors.As(err, &remote) && judge(remote, reading).class == fs.Path, nothingThere(err):
+			return "", nil // we may not look there, or it is gone meanwhile
+		case err != nil:
+			return "", err
+		}
+		for _, e := range entries {
+			if after = string(e.GetPath()); identity(e) == id {
+				return after, nil
+			}
+		}
+		more = left && len(entries) > 0
+	}
+	return "", nil
 }
 
 // List describes the entries of a directory. A big one is listed in several
