@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 )
@@ -85,6 +86,7 @@ type instance struct {
 	flushes  sync.WaitGroup
 	onEngine sync.Once
 	inMemory sync.Once
+	untold   atomic.Bool // the last chunk couldn't be told from others
 }
 
 func newInstances(o opener, s source) *instances {
@@ -220,8 +222,14 @@ func (i *instance) flush(f flush) (a answer) {
 	if i.finder != nil {
 		file, err := i.finder.Find(f.data)
 		if err != nil {
-			i.log.Error("can't tell which chunk this is: Fluent Bit delivers it again", "error", err)
+			if !i.untold.Swap(true) {
+				i.log.Error("can't tell which chunk this is: Fluent Bit keeps it and delivers it again", "error", err,
+					"do", "see that the agent may read /proc/self/maps")
+			}
 			return retry
+		}
+		if i.untold.Swap(false) {
+			i.log.Info("chunks can be told apart again")
 		}
 		if !file.Known() {
 			i.inMemory.Do(func() {

@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,7 @@ func (a *admission) wait(s *Sink, size int64, noWait bool) bool {
 	for {
 		s.apply.relieve()
 		if noWait || ctx.Err() != nil || s.closing.Load() {
-			a.failed(s, errStateFull)
+			a.failed(s, fmt.Errorf("%w: there is no room for a chunk of %d bytes", errStateFull, size))
 			return false
 		}
 		sleep(ctx, roomPoll)

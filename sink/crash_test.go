@@ -257,7 +257,7 @@ func TestStoppedAfterEveryOperation(t *testing.T) {
 	}
 	died, late := int64(0), 0
 	for n := int64(1); n <= total; n += step {
-		keep := crashdisk.Keep(n % 3)
+		keep := crashdisk.Keep(n / 4 % 4)
 		synctest.Test(t, func(t *testing.T) {
 			w := newCrashWorld(t, b)
 			if n/12%2 == 1 { // beside a large batch of seen chunks nothing else is worth copying

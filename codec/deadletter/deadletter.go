@@ -43,14 +43,6 @@ func FromEvent(e *event.Event, reason, tag string, arrival time.Time) Letter {
 	}
 }
 
-// FromRest returns the letter of the end of a chunk that holds no object.
-func FromRest(r *event.Rest, tag string, arrival time.Time) Letter {
-	return Letter{
-		Reason: r.Reason, Tag: tag, Arrival: arrival,
-		Ordinal: r.Ordinal, Offset: r.Offset, Raw: r.Raw,
-	}
-}
-
 // Append appends l as one line of valid JSON and valid UTF-8, whatever it
 // holds. It never fails.
 func Append(dst []byte, l Letter) []byte {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/out-hdfs/out_hdfs/codec/deadletter"
+	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
@@ -104,7 +105,8 @@ func TestWhateverAChunkHoldsBecomesALetter(t *testing.T) {
 				checkLetter(t, deadletter.FromEvent(e, e.Malformed, "tag", arrival))
 			}
 			if rest != nil {
-				checkLetter(t, deadletter.FromRest(rest, "tag", arrival))
+				e := &event.Event{Ordinal: rest.Ordinal, Offset: rest.Offset, Raw: rest.Raw, Malformed: rest.Reason}
+				checkLetter(t, deadletter.FromEvent(e, rest.Reason, "tag", arrival))
 			}
 		})
 	}

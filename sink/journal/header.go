@@ -53,7 +53,7 @@ type VersionError struct{ Found uint32 }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("journal has format version %d, this release reads up to %d: "+
-		"run the release that wrote it, or let that one finish the state with `out-hdfs drain` first", e.Found, version)
+		"run the release that wrote it, or let that one finish the state with `out-hdfs drain --state-dir DIR` first", e.Found, version)
 }
 
 var (

@@ -18,7 +18,7 @@ type MovedError struct{ Was, Is disk.Identity }
 
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("the state directory was made as inode %d of %s and is now inode %d of %s: it was copied or restored. "+
-		"If the original is gone and nothing was published from it since, run `out-hdfs adopt`",
+		"If the original is gone and nothing was published from it since, run `out-hdfs adopt --state-dir DIR`",
 		e.Was.Inode, e.Was.Birth.Format(time.RFC3339), e.Is.Inode, e.Is.Birth.Format(time.RFC3339))
 }
 

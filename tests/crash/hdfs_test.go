@@ -107,8 +107,8 @@ func TestExactlyOnceOnAnUnreliableHDFS(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := p.Wait()
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || !endedWell(r) {
+			t.Fatalf("life %d: exit %d, signal %v, %v\n%s", life, r.Code, r.Signal, err, r.Log)
 		}
 		if r.Signal == syscall.SIGKILL {
 			killed++

@@ -124,10 +124,15 @@ func (k *killer) life(o host.Options, moment time.Duration) host.Result {
 		}
 	}
 	r, err := p.Wait()
-	if err != nil {
-		k.t.Fatal(err)
+	if err != nil || !endedWell(r) {
+		k.t.Fatalf("exit %d, signal %v, %v\n%s", r.Code, r.Signal, err, r.Log)
 	}
 	return r
+}
+
+// endedWell reports whether a process ended by itself, or was killed by a test.
+func endedWell(r host.Result) bool {
+	return r.Signal == syscall.SIGKILL || r.Signal == 0 && r.Code == 0
 }
 
 func options(plugin, dir string, life int) host.Options {

@@ -8,13 +8,6 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/hadoop"
 )
 
-// Settings of this driver, beside Hadoop's properties.
-const (
-	SettingPrincipal  = "kerberos_principal"
-	SettingKeytab     = "kerberos_keytab"
-	SettingKrb5Config = "kerberos_config"
-)
-
 // What Hadoop's clients wait if their configuration doesn't say. For an RPC
 // theirs is 2 minutes; here nobody is served by waiting so long, since an
 // upload is repeated.
@@ -41,15 +34,7 @@ type config struct {
 	callTimeout    time.Duration // from a request to the end of its answer
 	dataTimeout    time.Duration // per read or write on a DataNode's connection
 
-	security security
-}
-
-// security is how the client proves who it is.
-type security struct {
-	hadoop.Security
-	principal  string // the client's own
-	keytab     string
-	krb5Config string
+	security hadoop.Security
 }
 
 // readConfig reads and checks everything at once.
@@ -90,11 +75,10 @@ func readConfig(authority string, o fs.Options, system hadoop.System) (config, e
 		replicas = 3
 	}
 	c.dataTimeout += time.Duration(replicas) * pipelineExtra
-	c.security = security{principal: o.Settings[SettingPrincipal], keytab: o.Settings[SettingKeytab], krb5Config: o.Settings[SettingKrb5Config]}
-	c.security.Security, err = h.Security()
+	c.security, err = h.Security()
 	errs = append(errs, err)
-	if c.security.Kerberos || c.security.principal != "" {
-		errs = append(errs, errors.New("the cluster wants Kerberos (hadoop.security.authentication or kerberos_principal), which this build can't do yet"))
+	if c.security.Kerberos {
+		errs = append(errs, errors.New("the cluster wants Kerberos (hadoop.security.authentication), which this release can't do"))
 	}
 	return c, errors.Join(errs...)
 }

@@ -165,7 +165,7 @@ func TestStoppedWhileWriting(t *testing.T) {
 			died, again, late, tries := 0, 0, 0, int64(0)
 			for n := 1 + rng.Int64N(step); n <= total && !t.Failed(); n += step {
 				tries++
-				keep, next := crashdisk.Keep(tries%3), int(tries)
+				keep, next := crashdisk.Keep(tries/4%4), int(tries)
 				second := &death{late: tries%4 < 2}
 				if tries%2 == 1 {
 					second.at = 1 + rng.Int64N(total)
