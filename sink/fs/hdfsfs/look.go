@@ -28,8 +28,9 @@ func (f *FileSystem) Stat(ctx context.Context, p string) (info fs.Info, err erro
 }
 
 // Find describes the file with the identity. Where it is the NameNode doesn't
-// say, but its name there: Path is that alone. A file that was moved to where this user may not look exists all the
-// same; of it nothing but the identity is known, and Length is -1.
+// say, but its name there: Path is that alone. A file that was moved to where
+// this user may not look exists all the same; of it nothing but the identity is
+// known, and Length is -1.
 func (f *FileSystem) Find(ctx context.Context, id fs.FileID) (info fs.Info, err error) {
 	err = f.read(ctx, "find", inodePath(id), func(s *session) error {
 		info, err = find(s.x, id)
