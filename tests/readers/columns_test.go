@@ -103,7 +103,7 @@ func TestHadoopPrintsAvro(t *testing.T) {
 	for _, compression := range []string{"snappy", "deflate", "bzip2", "none"} { // the client's jars have no zstd
 		files = append(files, s.written["avro "+compression].Files...)
 	}
-	out, err := HadoopText(t.Context(), jars, files...)
+	out, err := HadoopText(t.Context(), jars, localFS, files...)
 	if err != nil {
 		t.Fatal(err)
 	}

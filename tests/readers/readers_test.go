@@ -175,7 +175,7 @@ func (s *state) hadoopText(t *testing.T, expected map[string][]byte) {
 	for _, name := range names {
 		files = append(files, s.written[name].Files...)
 	}
-	out, err := HadoopText(t.Context(), jars, files...)
+	out, err := HadoopText(t.Context(), jars, localFS, files...)
 	for _, name := range names {
 		rest, ok := bytes.CutPrefix(out, expected[name])
 		if !ok {

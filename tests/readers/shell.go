@@ -10,18 +10,18 @@ import (
 	"path/filepath"
 )
 
-// HadoopText runs `hdfs dfs -text` on local files and returns its output: what
-// Hadoop's own codecs and its readers of SequenceFiles and Avro make of them.
-// jars is a class path.
-func HadoopText(ctx context.Context, jars string, files ...string) ([]byte, error) {
+// HadoopText runs `hdfs dfs -text` on files below a file system, file:// or an
+// HDFS's, and returns its output: what Hadoop's own codecs and its readers of
+// SequenceFiles and Avro make of them. jars is a class path.
+func HadoopText(ctx context.Context, jars, system string, files ...string) ([]byte, error) {
 	site, err := os.MkdirTemp("", "out_hdfs-hadoop-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(site)
-	args := []string{"org.apache.hadoop.fs.FsShell", "-D", "fs.defaultFS=file:///", "-text"}
+	args := []string{"org.apache.hadoop.fs.FsShell", "-D", "fs.defaultFS=" + system + "/", "-text"}
 	for _, f := range files {
-		args = append(args, "file://"+f)
+		args = append(args, system+f)
 	}
 	cmd, err := java(ctx, site, jars, args...)
 	if err != nil {
@@ -29,6 +29,9 @@ func HadoopText(ctx context.Context, jars string, files ...string) ([]byte, erro
 	}
 	return run(cmd)
 }
+
+// localFS is the file system of local files.
+const localFS = "file://"
 
 // java runs a program on a class path, in a JVM that starts quickly and says
 // nothing but what the program prints. site is a folder for its configuration.

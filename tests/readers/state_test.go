@@ -89,7 +89,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := cluster.Main(m)
 	if err := os.RemoveAll(scratch); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
