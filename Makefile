@@ -60,10 +60,10 @@ unit:
 
 # What runs the plugin in processes of its own, on a real HDFS and for real
 # readers, where the detector sees nothing. One after the other: each fills the
-# machine.
+# machine. Go doesn't know that they depend on the plugin, so nothing is cached.
 process:
 	@echo "  TEST  processes"
-	@$(GO) test -p 1 -timeout $(TIMEOUT) ./tests/...
+	@$(GO) test -count=1 -p 1 -timeout $(TIMEOUT) ./tests/...
 
 # Each fuzz target for a moment, on what it has found before and beyond. Counted,
 # since a time that runs out in the middle of an input is reported as a failure.
