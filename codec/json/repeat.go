@@ -11,10 +11,9 @@ import "bytes"
 // Where nothing repeats, remembering is given up for a while, so that it costs
 // next to nothing.
 type repeats struct {
-	kept   [4]repeat
-	next   int // of kept, the one to be replaced
-	misses int // in a row
-	rest   int // maps that are let pass before remembering is tried again
+	patience
+	kept [4]repeat
+	next int // of kept, the one to be replaced
 }
 
 type repeat struct {
@@ -24,10 +23,8 @@ type repeat struct {
 }
 
 const (
-	repeatLeast  = 48   // bytes of a map that are worth it
-	repeatMost   = 4096 // and of one that is kept
-	repeatMisses = 32   // in a row before it is given up
-	repeatRest   = 512  // maps for which it is then left alone
+	repeatLeast = 48   // bytes of a map that are worth it
+	repeatMost  = 4096 // and of one that is kept
 )
 
 // find appends the text of the map that b begins with, if it is remembered, and
@@ -48,15 +45,7 @@ func (r *repeats) find(dst, b []byte, depth int) ([]byte, int) {
 
 // keep remembers how a map was rendered that find didn't know.
 func (r *repeats) keep(raw, text []byte, depth int) {
-	switch {
-	case r.rest > 0:
-		r.rest--
-		return
-	case len(raw) < repeatLeast || len(raw) > repeatMost:
-		return
-	}
-	if r.misses++; r.misses >= repeatMisses {
-		r.misses, r.rest = 0, repeatRest
+	if r.pass() || len(raw) < repeatLeast || len(raw) > repeatMost || !r.miss() {
 		return
 	}
 	p := &r.kept[r.next]

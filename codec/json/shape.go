@@ -14,10 +14,9 @@ import (
 //
 // Where records differ each time, remembering is given up for a while.
 type shapes struct {
-	kept   [4]shape
-	next   int // of kept, the one to be replaced
-	misses int // in a row
-	rest   int // records that are let pass before remembering is tried again
+	patience
+	kept [4]shape
+	next int // of kept, the one to be replaced
 }
 
 // shape is the keys of a record, each of them once.
@@ -32,11 +31,9 @@ type shapeKey struct {
 	hash uint32
 }
 
-const (
-	shapeMost   = manyMembers / 2 // keys: with those beside them no table is needed
-	shapeMisses = 32              // in a row before it is given up
-	shapeRest   = 512             // records for which it is then left alone
-)
+// shapeMost is how many keys a remembered record has at most: with those beside
+// them no table is needed.
+const shapeMost = manyMembers / 2
 
 // record renders the record's n pairs from b[i] on, as Appender.pairs does.
 // beside says which members o has already.
@@ -88,18 +85,7 @@ func (s *shapes) find(b []byte, n, beside int) *shape {
 
 // worth reports whether a record that had no shape should be remembered.
 func (s *shapes) worth(n int) bool {
-	switch {
-	case s.rest > 0:
-		s.rest--
-		return false
-	case n == 0 || n > shapeMost:
-		return false
-	}
-	if s.misses++; s.misses >= shapeMisses {
-		s.misses, s.rest = 0, shapeRest
-		return false
-	}
-	return true
+	return !s.pass() && n > 0 && n <= shapeMost && s.miss()
 }
 
 // keep remembers a record's members, none of which is dead, and whose pairs lie
