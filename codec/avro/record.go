@@ -1,9 +1,6 @@
 package avro
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/tinylib/msgp/msgp"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
@@ -24,10 +21,7 @@ type encoder struct {
 	rest  []byte // what the batch's records had no field for, for Learn
 	tmp   []byte
 	depth int
-	// Why the record at hand can't be encoded: the fields that lead to where,
-	// innermost first.
-	path   []string
-	reason string
+	fault schema.Fault // of the record at hand
 }
 
 // use makes s the schema of the records that follow.
@@ -40,8 +34,6 @@ func (c *encoder) use(s *schema.Schema) {
 	c.binder.Keep, c.binder.Refuse = s.Rest >= 0, s.Rules == schema.Strict
 }
 
-const unsound = "the record is cut short or nested too deep"
-
 // record appends the event. If reason isn't empty it can't be encoded, and dst
 // comes back as it was.
 func (c *encoder) record(dst []byte, e *event.Event, tag string) (_ []byte, reason string) {
@@ -50,7 +42,8 @@ func (c *encoder) record(dst []byte, e *event.Event, tag string) (_ []byte, reas
 	}
 	c.binder.Reset()
 	c.coercer.Reset()
-	c.path, c.reason, c.depth = c.path[:0], "", 0
+	c.fault.Reset()
+	c.depth = 0
 	start := len(dst)
 	root := c.schema.Root
 	base, unknown, ok := c.binder.Bind(root, e.Body)
@@ -59,10 +52,10 @@ func (c *encoder) record(dst []byte, e *event.Event, tag string) (_ []byte, reas
 		dst, ok = c.root(dst, root, base)
 		c.binder.Release(base)
 	} else if unknown != nil {
-		c.unknown(unknown)
+		c.fault.Unknown(unknown)
 	}
 	if !ok {
-		return dst[:start], c.why()
+		return dst[:start], c.fault.String()
 	}
 	return dst, ""
 }
@@ -159,7 +152,7 @@ func (c *encoder) field(dst []byte, f *schema.Field, raw []byte) (_ []byte, ok b
 	start := len(dst)
 	switch {
 	case raw == nil && t.Kind != schema.Null && t.Kind != schema.Union:
-		c.reason = "it is missing and has no default"
+		c.fault.Reason = "it is missing and has no default"
 	case c.binder.Inside > 0:
 		dst, ok = c.value(dst, t, raw)
 	case t.Kind == schema.RecordKind:
@@ -181,7 +174,7 @@ func (c *encoder) field(dst []byte, f *schema.Field, raw []byte) (_ []byte, ok b
 	case ok:
 		return dst, true
 	case !c.learned:
-		c.path = append(c.path, f.Name)
+		c.fault.Path = append(c.fault.Path, f.Name)
 		return dst, false
 	case c.binder.Inside > 0:
 		c.binder.Missed = true
@@ -189,29 +182,4 @@ func (c *encoder) field(dst []byte, f *schema.Field, raw []byte) (_ []byte, ok b
 		c.binder.Extra.Add(f.RawKey(), raw)
 	}
 	return appendNull(dst[:start], t), true
-}
-
-// unknown notes a key that a strict schema doesn't name.
-func (c *encoder) unknown(key []byte) {
-	text, _ := event.AppendScalar(nil, key)
-	c.path = append(c.path, strconv.Quote(string(text)))
-	c.reason = "the schema has no such field"
-}
-
-// why renders the reason and the path to where it lies.
-func (c *encoder) why() string {
-	if c.reason == "" {
-		return unsound
-	}
-	var b strings.Builder
-	b.WriteString("field ")
-	for i := len(c.path) - 1; i >= 0; i-- {
-		if i < len(c.path)-1 && !strings.HasPrefix(c.path[i], "[") {
-			b.WriteByte('.')
-		}
-		b.WriteString(c.path[i])
-	}
-	b.WriteString(": ")
-	b.WriteString(c.reason)
-	return b.String()
 }

@@ -8,7 +8,7 @@ import (
 // union encodes a value under the first branch that takes it: as its own kind,
 // then without a change, then, if the schema isn't strict, converted.
 func (c *encoder) union(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	start, depth, path := len(dst), c.depth, len(c.path)
+	start, depth, path := len(dst), c.depth, len(c.fault.Path)
 	rules, refuse := c.coercer.Rules, c.binder.Refuse
 	defer func() { c.coercer.Rules, c.binder.Refuse = rules, refuse }()
 	for _, own := range []bool{true, false} {
@@ -23,12 +23,12 @@ func (c *encoder) union(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bo
 			return dst, true
 		}
 	}
-	c.depth, c.path, c.reason = depth, c.path[:path], ""
+	c.depth, c.fault.Path, c.fault.Reason = depth, c.fault.Path[:path], ""
 	return c.misfit(dst[:start], t, raw)
 }
 
 func (c *encoder) branches(dst []byte, t *schema.Type, raw []byte, own bool) (_ []byte, ok bool) {
-	start, depth, path := len(dst), c.depth, len(c.path)
+	start, depth, path := len(dst), c.depth, len(c.fault.Path)
 	for i, b := range t.Branches {
 		if own && !isOwn(b.Kind, raw) {
 			continue
@@ -36,7 +36,7 @@ func (c *encoder) branches(dst []byte, t *schema.Type, raw []byte, own bool) (_ 
 		if dst, ok = c.value(appendLong(dst[:start], int64(i)), b, raw); ok {
 			return dst, true
 		}
-		c.depth, c.path, c.reason = depth, c.path[:path], ""
+		c.depth, c.fault.Path, c.fault.Reason = depth, c.fault.Path[:path], ""
 	}
 	return dst[:start], false
 }

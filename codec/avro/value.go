@@ -122,8 +122,8 @@ func appendFloat(dst []byte, t *schema.Type, v float64) []byte {
 }
 
 func (c *encoder) misfit(dst []byte, t *schema.Type, raw []byte) ([]byte, bool) {
-	if !c.learned && c.reason == "" {
-		c.reason = schema.Reason(t, raw)
+	if !c.learned && c.fault.Reason == "" {
+		c.fault.Reason = schema.Reason(t, raw)
 	}
 	return dst, false
 }
@@ -156,7 +156,7 @@ func (c *encoder) fields(dst []byte, r *schema.Record, raw []byte) (_ []byte, ok
 	base, unknown, ok := c.binder.Bind(r, raw)
 	if !ok {
 		if unknown != nil {
-			c.unknown(unknown)
+			c.fault.Unknown(unknown)
 		}
 		return dst, false
 	}
@@ -183,7 +183,7 @@ func (c *encoder) array(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bo
 			continue
 		}
 		if !c.learned {
-			c.path = append(c.path, "["+strconv.Itoa(i)+"]")
+			c.fault.Path = append(c.fault.Path, "["+strconv.Itoa(i)+"]")
 			return dst, false
 		}
 		n--
@@ -202,7 +202,7 @@ func (c *encoder) mapOf(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bo
 	for _, p := range pairs {
 		dst = appendText(dst, p.Key)
 		if dst, ok = c.value(dst, t.Items, p.Value); !ok {
-			c.path = append(c.path, "["+strconv.Quote(string(p.Key))+"]")
+			c.fault.Path = append(c.fault.Path, "["+strconv.Quote(string(p.Key))+"]")
 			break
 		}
 	}

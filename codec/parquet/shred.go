@@ -1,9 +1,6 @@
 package parquet
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/tinylib/msgp/msgp"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
@@ -38,12 +35,9 @@ type shredder struct {
 
 	tag   string // whose msgpack tagOf is
 	tagOf []byte
-	times []byte // the records' times, as msgpack
-	rest  []byte // what the batch's records had no field for, for Learn
-	// Why the record at hand can't be encoded: the fields that lead to where,
-	// innermost first.
-	path   []string
-	reason string
+	times []byte       // the records' times, as msgpack
+	rest  []byte       // what the batch's records had no field for, for Learn
+	fault schema.Fault // of the record at hand
 }
 
 func newShredder(t *tree) *shredder {
@@ -56,21 +50,19 @@ func newShredder(t *tree) *shredder {
 	return s
 }
 
-const unsound = "the record is cut short or nested too deep"
-
 // add takes an event apart. If reason isn't empty it can't be encoded.
 func (s *shredder) add(e *event.Event, tag string) (reason string) {
 	if e.Malformed != "" {
 		return e.Malformed
 	}
 	s.binder.Reset()
-	s.path, s.reason = s.path[:0], ""
+	s.fault.Reset()
 	base, unknown, ok := s.binder.Bind(s.tree.schema.Root, e.Body)
 	if !ok {
 		if unknown != nil {
-			s.unknown(unknown)
+			s.fault.Unknown(unknown)
 		}
-		return s.why()
+		return s.fault.String()
 	}
 	for i := range s.cells {
 		c := &s.cells[i]
@@ -81,7 +73,7 @@ func (s *shredder) add(e *event.Event, tag string) (reason string) {
 	s.binder.Release(base)
 	if !ok {
 		s.undo()
-		return s.why()
+		return s.fault.String()
 	}
 	s.rows++
 	s.size += len(e.Raw)
@@ -205,7 +197,7 @@ func (s *shredder) field(n *node, raw []byte, rep uint8) (ok bool) {
 	}
 	switch {
 	case raw == nil:
-		s.reason = "it is missing and has no default"
+		s.fault.Reason = "it is missing and has no default"
 	case s.binder.Inside > 0:
 		ok = s.value(n, raw, rep)
 	case n.typ.Kind == schema.RecordKind:
@@ -227,7 +219,7 @@ func (s *shredder) field(n *node, raw []byte, rep uint8) (ok bool) {
 	case ok:
 		return true
 	case !s.learned:
-		s.path = append(s.path, f.Name)
+		s.fault.Path = append(s.fault.Path, f.Name)
 		return false
 	case s.binder.Inside > 0:
 		s.binder.Missed = true
@@ -250,29 +242,4 @@ func (s *shredder) absent(n *node, def, rep uint8) {
 			c.reps = append(c.reps, rep)
 		}
 	}
-}
-
-// unknown notes a key that a strict schema doesn't name.
-func (s *shredder) unknown(key []byte) {
-	text, _ := event.AppendScalar(nil, key)
-	s.path = append(s.path, strconv.Quote(string(text)))
-	s.reason = "the schema has no such field"
-}
-
-// why renders the reason and the path to where it lies.
-func (s *shredder) why() string {
-	if s.reason == "" {
-		return unsound
-	}
-	var b strings.Builder
-	b.WriteString("field ")
-	for i := len(s.path) - 1; i >= 0; i-- {
-		if i < len(s.path)-1 && !strings.HasPrefix(s.path[i], "[") {
-			b.WriteByte('.')
-		}
-		b.WriteString(s.path[i])
-	}
-	b.WriteString(": ")
-	b.WriteString(s.reason)
-	return b.String()
 }

@@ -85,8 +85,8 @@ func (s *shredder) rare(n *node, raw []byte, rep uint8) bool {
 }
 
 func (s *shredder) misfit(t *schema.Type, raw []byte) bool {
-	if !s.learned && s.reason == "" {
-		s.reason = schema.Reason(t, raw)
+	if !s.learned && s.fault.Reason == "" {
+		s.fault.Reason = schema.Reason(t, raw)
 	}
 	return false
 }
@@ -126,7 +126,7 @@ func (s *shredder) nested(n *node, raw []byte, rep uint8) bool {
 	base, unknown, ok := s.binder.Bind(n.typ.Record, raw)
 	if !ok {
 		if unknown != nil {
-			s.unknown(unknown)
+			s.fault.Unknown(unknown)
 		}
 		return false
 	}
@@ -149,7 +149,7 @@ func (s *shredder) list(n *node, raw []byte, rep uint8) bool {
 	for i := 0; e.Next(); i++ {
 		if !s.value(item, e.Value, rep) {
 			if !s.learned {
-				s.path = append(s.path, "["+strconv.Itoa(i)+"]")
+				s.fault.Path = append(s.fault.Path, "["+strconv.Itoa(i)+"]")
 				return false
 			}
 			s.binder.Missed = true
@@ -171,7 +171,7 @@ func (s *shredder) pairs(n *node, raw []byte, rep uint8) bool {
 	for _, p := range pairs {
 		s.text(key.from, key.def, rep, p.Key)
 		if !s.value(value, p.Value, rep) {
-			s.path = append(s.path, "["+strconv.Quote(string(p.Key))+"]")
+			s.fault.Path = append(s.fault.Path, "["+strconv.Quote(string(p.Key))+"]")
 			return false
 		}
 		rep = n.rep
