@@ -116,33 +116,27 @@ func await(done <-chan error, timer *time.Timer) (ok bool, err error) {
 	}
 }
 
-// broken tells once when the journal can't be written, and once when it can be
-// again, however many wait for it.
-type broken struct {
-	mu    sync.Mutex
-	since time.Time
-}
-
-func (b *broken) failed(s *Sink, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.since.IsZero() && !errors.Is(err, journal.ErrClosed) {
-		b.since = time.Now()
-		do := "make room on the disk, or check it"
-		if errors.Is(err, journal.ErrBroken) {
-			do = "restart the agent: it goes on from what is in the journal"
-		}
-		s.log.Error("the journal can't be written; what is pending waits, and it is tried again",
-			"state_dir", s.cfg.StateDir, "error", err, "do", do)
+// journalFailed tells once that the journal can't be written, however many wait
+// for it.
+func (s *Sink) journalFailed(err error) {
+	if errors.Is(err, journal.ErrClosed) {
+		return
 	}
+	if first, _ := s.broken.hit(err, time.Now()); !first {
+		return
+	}
+	do := "make room on the disk, or check it"
+	if errors.Is(err, journal.ErrBroken) {
+		do = "restart the agent: it goes on from what is in the journal"
+	}
+	s.log.Error("the journal can't be written; what is pending waits, and it is tried again",
+		"state_dir", s.cfg.StateDir, "error", err, "do", do)
 }
 
-func (b *broken) ok(s *Sink) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.since.IsZero() {
-		s.log.Info("the journal can be written again", "after", time.Since(b.since).Round(time.Second))
-		b.since = time.Time{}
+// journalWorks tells once that it can be written again.
+func (s *Sink) journalWorks() {
+	if after, was := s.broken.heal(); was {
+		s.log.Info("the journal can be written again", "after", after)
 	}
 }
 
@@ -153,10 +147,10 @@ func (s *Sink) append(ctx context.Context, frames ...journal.Frame) bool {
 	for ctx.Err() == nil {
 		err := s.journal.Append(frames...)
 		if err == nil {
-			s.broken.ok(s)
+			s.journalWorks()
 			return true
 		}
-		s.broken.failed(s, err)
+		s.journalFailed(err)
 		sleep(ctx, b.next())
 	}
 	return false

@@ -41,17 +41,23 @@ func (s *Sink) rebuild(p *part, err error) {
 // requeue queues chunks once more after a while, and soon once the sink is
 // drained: what hindered them may be over, and nothing is tried after a stop.
 func (s *Sink) requeue(delay time.Duration, items ...item) {
+	s.queueLater("requeue", delay, retryChunkAfter, items)
+}
+
+// queueLater queues chunks after a delay, and once the sink is drained after no
+// more than hurried.
+func (s *Sink) queueLater(name string, delay, hurried time.Duration, items []item) {
 	if len(items) == 0 {
 		return
 	}
 	s.queue.expect(len(items))
-	s.goRun(&s.local, "requeue", func(ctx context.Context) {
+	s.goRun(&s.local, name, func(ctx context.Context) {
 		waited, stop := context.WithTimeout(ctx, delay)
 		defer stop()
 		select {
 		case <-waited.Done():
 		case <-s.draining:
-			sleep(waited, retryChunkAfter)
+			sleep(waited, hurried)
 		}
 		s.queue.pushExpected(items)
 	})

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -35,34 +34,15 @@ func (s *Sink) recover() error {
 	}
 	chunks, suspects := s.owed()
 	s.queue.push(chunks...)
-	s.queueSuspects(suspects)
+	s.queueLater("suspects", suspectsAfter, 0, suspects)
 	return nil
 }
 
 // suspectsAfter is how long a process lives before it decodes chunks that one
-// before it died over. One that is killed again and again for other reasons,
+// before it died over, unless it is drained before. One that is killed again and again for other reasons,
 // soon after each start, would otherwise die three times over the same chunk
 // through no fault of the chunk's.
 const suspectsAfter = 10 * time.Second
-
-// queueSuspects queues the chunks a while after the start, or as soon as the
-// sink is drained.
-func (s *Sink) queueSuspects(items []item) {
-	if len(items) == 0 {
-		return
-	}
-	s.queue.expect(len(items))
-	s.goRun(&s.local, "suspects", func(ctx context.Context) {
-		timer := time.NewTimer(suspectsAfter)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-s.draining:
-		}
-		s.queue.pushExpected(items)
-	})
-}
 
 // dropInProgress removes staged files that no pending part names. The staging
 // directory holds nothing but this instance's files.

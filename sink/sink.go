@@ -43,7 +43,7 @@ type Sink struct {
 	upload   uploader
 	admit    admission
 	attempts attempts
-	broken   broken
+	broken   sharedTrouble // of the journal
 	suspects suspects
 
 	resolving chan struct{} // capacity 1: one Resolve at a time, so that each sees the one before
