@@ -35,8 +35,8 @@ import (
 // process share it, and with it their clients.
 func NewRegistry() *fs.Registry {
 	r := fs.NewRegistry()
-	r.Register("file", localfs.Driver{})
-	r.Register(schemeHDFS, hdfsfs.Driver{System: hadoopSystem(os.Getenv)})
+	r.Register("file", localfs.Opener{})
+	r.Register(schemeHDFS, hdfsfs.Opener{System: hadoopSystem(os.Getenv)})
 	return r
 }
 
@@ -177,7 +177,7 @@ func (s *Settings) sinkConfig(sys System, hadoop cluster) (sink.Config, error) {
 		WriterID: s.WriterID, DefaultWriterID: defaultWriterID,
 		Target: s.Target.Scheme + "://" + s.Target.Authority, Base: s.Target.Path,
 		OpenTarget: s.openTarget(sys.Registry, hadoop),
-		Put: fs.PutOptions{
+		Upload: fs.UploadOptions{
 			FileMode: s.FileMode, DirMode: s.DirMode, Replication: s.Replication, BlockSize: s.BlockSize,
 		},
 		NewAssigner: func() assigner.Assigner {
@@ -204,8 +204,8 @@ func segmentSize(stateLimit int64) int64 {
 
 // openTarget opens today's target, or that of a part which an earlier
 // configuration rolled.
-func (s *Settings) openTarget(r *fs.Registry, hadoop cluster) func(ctx context.Context, target string) (fs.FileSystem, error) {
-	return func(ctx context.Context, target string) (fs.FileSystem, error) {
+func (s *Settings) openTarget(r *fs.Registry, hadoop cluster) func(ctx context.Context, target string) (*fs.Client, error) {
+	return func(ctx context.Context, target string) (*fs.Client, error) {
 		scheme, authority, ok := strings.Cut(target, "://")
 		if !ok {
 			return nil, fmt.Errorf("target %q has no scheme", target)

@@ -89,7 +89,7 @@ func (c cluster) name(s *Settings) error {
 		s.Target.Authority = service.Name
 	}
 	o := fs.Options{User: s.HDFSUser, Settings: c.conf.Properties()}
-	if err := (hdfsfs.Driver{System: c.system}).Check(s.Target.Authority, o); err != nil {
+	if err := (hdfsfs.Opener{System: c.system}).Check(s.Target.Authority, o); err != nil {
 		return fmt.Errorf("%s %s: %w", KeyPath, s.Target, err)
 	}
 	return nil

@@ -17,8 +17,7 @@ func limitOptions(schemes []string) []Option {
 		options := inGroup("Limits",
 			streams(scheme, Option{Key: prefix + "total", Help: "How many streams may be open on file systems of this scheme. 0 or -1 is no limit."},
 				func(l *fs.LimitOptions) *int { return &l.Total }),
-			streams(scheme, Option{Key: prefix + "input", Help: "How many of them may read."},
-				func(l *fs.LimitOptions) *int { return &l.Input }),
+			unread(Option{Key: prefix + "input", Help: "How many of them may read. It is Flink's, and without effect: nothing reads."}),
 			streams(scheme, Option{Key: prefix + "output", Help: "How many of them may write."},
 				func(l *fs.LimitOptions) *int { return &l.Output }),
 			patience(scheme, Option{Key: prefix + "timeout", Help: "How long to wait for a stream at a limit before the upload is tried again later. 0 waits for ever; a bare number is milliseconds, as in Flink."},
@@ -50,17 +49,35 @@ func (s *Settings) setLimit(scheme string, change func(*fs.LimitOptions)) {
 func streams(scheme string, o Option, at func(*fs.LimitOptions) *int) Option {
 	o.Kind, o.Default = Number, "0"
 	o.parse = func(s *Settings, text string) error {
-		v, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || v < -1 {
-			return errors.New("use a whole number of streams, or 0 for no limit")
+		v, err := parseStreams(text)
+		if err == nil {
+			s.setLimit(scheme, func(l *fs.LimitOptions) { *at(l) = v })
 		}
-		s.setLimit(scheme, func(l *fs.LimitOptions) { *at(l) = int(max(v, 0)) })
-		return nil
+		return err
 	}
 	o.render = func(s *Settings) (string, bool) {
 		l := s.Limits[scheme]
 		return strconv.Itoa(*at(&l)), true
 	}
+	return o
+}
+
+func parseStreams(text string) (int, error) {
+	v, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || v < -1 {
+		return 0, errors.New("use a whole number of streams, or 0 for no limit")
+	}
+	return int(max(v, 0)), nil
+}
+
+// unread makes o take a number of streams that nobody opens.
+func unread(o Option) Option {
+	o.Kind, o.Default = Number, "0"
+	o.parse = func(_ *Settings, text string) error {
+		_, err := parseStreams(text)
+		return err
+	}
+	o.render = func(*Settings) (string, bool) { return o.Default, true }
 	return o
 }
 

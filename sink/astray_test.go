@@ -18,7 +18,7 @@ func TestAFolderIsMovedBeforeARename(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.cfg = eachRolls
-		w.inject = faultfs.Times(1, faultfs.On(faultfs.Rename), faultfs.FailBefore(fs.Target, nil))
+		w.inject = faultfs.Times(1, faultfs.On(faultfs.Publish), faultfs.FailBefore(fs.Target, nil))
 		s := w.open()
 		w.must(s, one("c0", "b0"))
 		synctest.Wait()

@@ -84,6 +84,7 @@ func (s *Sink) close() error {
 			"exit_timeout", s.cfg.ExitTimeout, "chunks", len(s.journal.Chunks()), "pending_parts", len(s.journal.Parts()))
 	}
 	s.gate.close()
+	s.upload.fence()
 	return errors.Join(s.journal.Close(), err)
 }
 

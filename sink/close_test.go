@@ -21,7 +21,7 @@ import (
 // deaf is a target some of whose calls hang without heeding their ctx, as on a
 // dead NFS mount, until they are released.
 type deaf struct {
-	fs.FileSystem
+	fs.Driver
 	op      string
 	release chan struct{}
 	hung    *atomic.Int64
@@ -34,36 +34,36 @@ func (d *deaf) hang(op string) {
 	}
 }
 
-func (d *deaf) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
-	d.hang("put")
-	info, err := d.FileSystem.Put(context.WithoutCancel(ctx), src, temp, o)
-	d.hang("put, when it is done")
+func (d *deaf) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
+	d.hang("upload")
+	info, err := d.Driver.Upload(context.WithoutCancel(ctx), src, hidden, o)
+	d.hang("upload, when it is done")
 	return info, err
 }
 
-func (d *deaf) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
-	d.hang("rename")
-	return d.FileSystem.Rename(context.WithoutCancel(ctx), from, to, o)
+func (d *deaf) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
+	d.hang("publish")
+	return d.Driver.Publish(context.WithoutCancel(ctx), from, final, o)
 }
 
 func (d *deaf) Stat(ctx context.Context, p string) (fs.Info, error) {
-	info, err := d.FileSystem.Stat(context.WithoutCancel(ctx), p)
+	info, err := d.Driver.Stat(context.WithoutCancel(ctx), p)
 	d.hang("stat")
 	return info, err
 }
 
-func (d *deaf) Remove(ctx context.Context, p string) error {
-	d.hang("remove")
-	return d.FileSystem.Remove(context.WithoutCancel(ctx), p)
+func (d *deaf) Discard(ctx context.Context, hidden string) error {
+	d.hang("discard")
+	return d.Driver.Discard(context.WithoutCancel(ctx), hidden)
 }
 
 // TestStopWithAHungTarget: whichever call hangs and whether or not it heeds its
 // ctx, the stop takes exit_timeout and hardly more, nothing begins on disk or
 // target after it, the lock is free, and the successor publishes the rest.
 func TestStopWithAHungTarget(t *testing.T) {
-	for _, op := range []string{"open", "put", "put, when it is done", "stat", "rename"} {
+	for _, op := range []string{"open", "upload", "upload, when it is done", "stat", "publish"} {
 		for _, heeds := range []bool{true, false} {
-			if heeds && op == "put, when it is done" {
+			if heeds && op == "upload, when it is done" {
 				continue // it would be no different
 			}
 			t.Run(fmt.Sprintf("%s, heeds its ctx: %v", op, heeds), func(t *testing.T) {
@@ -81,14 +81,14 @@ func stopHung(t *testing.T, op string, heeds bool) {
 		diskOps.Add(1)
 		return crashdisk.Fault{}
 	})
-	ops := map[string][]faultfs.Op{"put": {faultfs.PutCreate}, "stat": {faultfs.Stat}, "rename": {faultfs.Rename}}[op]
+	ops := map[string][]faultfs.Op{"upload": {faultfs.UploadCreate}, "stat": {faultfs.Stat}, "publish": {faultfs.Publish}}[op]
 	if heeds && op != "open" {
 		w.inject = faultfs.Every(faultfs.On(ops...), faultfs.Hang(nil))
 	}
 	w.cfg = func(c *sink.Config) {
 		c.ExitTimeout = 15 * time.Second
 		open := c.OpenTarget
-		c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+		c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
 			if op == "open" {
 				hung.Add(1)
 				select {
@@ -101,7 +101,7 @@ func stopHung(t *testing.T, op string, heeds bool) {
 			if heeds {
 				return f, err
 			}
-			return &begun{&deaf{f, op, release, &hung}, &calls}, err
+			return fs.NewClient(&begun{&deaf{f, op, release, &hung}, &calls}, fs.LimitOptions{}), err
 		}
 	}
 	s := w.open()
@@ -129,7 +129,9 @@ func stopHung(t *testing.T, op string, heeds bool) {
 	}
 	w.inject = nil
 	next := w.config()
-	next.OpenTarget = func(context.Context, string) (fs.FileSystem, error) { return &watcher{w.store.Client(), w}, nil }
+	next.OpenTarget = func(context.Context, string) (*fs.Client, error) {
+		return fs.NewClient(&watcher{w.store.Driver(), w}, fs.LimitOptions{}), nil
+	}
 	w.disk.SetHook(nil) // the successor's operations aren't counted
 	successor, err := sink.Open(next)
 	if err != nil {
@@ -146,33 +148,33 @@ func stopHung(t *testing.T, op string, heeds bool) {
 
 // begun counts the calls that begin.
 type begun struct {
-	fs.FileSystem
+	fs.Driver
 	calls *atomic.Int64
 }
 
-func (b *begun) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+func (b *begun) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
 	b.calls.Add(1)
-	return b.FileSystem.Put(ctx, src, temp, o)
+	return b.Driver.Upload(ctx, src, hidden, o)
 }
 
-func (b *begun) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+func (b *begun) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
 	b.calls.Add(1)
-	return b.FileSystem.Rename(ctx, from, to, o)
+	return b.Driver.Publish(ctx, from, final, o)
 }
 
 func (b *begun) Stat(ctx context.Context, p string) (fs.Info, error) {
 	b.calls.Add(1)
-	return b.FileSystem.Stat(ctx, p)
+	return b.Driver.Stat(ctx, p)
 }
 
-func (b *begun) Remove(ctx context.Context, p string) error {
+func (b *begun) Discard(ctx context.Context, hidden string) error {
 	b.calls.Add(1)
-	return b.FileSystem.Remove(ctx, p)
+	return b.Driver.Discard(ctx, hidden)
 }
 
-func (b *begun) Settle(ctx context.Context, dir string, view func(context.Context, fs.Viewer) error) error {
+func (b *begun) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.Place, error) {
 	b.calls.Add(1)
-	return b.FileSystem.Settle(ctx, dir, view)
+	return b.Driver.Locate(ctx, id, names...)
 }
 
 // TestStopTwiceAndFlushMeanwhile: a second Close waits for the first, and a

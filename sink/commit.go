@@ -46,7 +46,7 @@ func (s *Sink) commit(ctx context.Context, number uint64) error {
 // committer is one commit under way.
 type committer struct {
 	s  *Sink
-	fs fs.FileSystem
+	fs *fs.Client
 	p  journal.Part
 }
 
@@ -174,7 +174,7 @@ func (c *committer) notUploaded(ctx context.Context, err error) error {
 
 // put uploads the staged file and checks what arrived.
 func (c *committer) put(ctx context.Context, src *stagedSource, temp string) (fs.Info, error) {
-	info, err := c.fs.Put(ctx, src, temp, fs.PutOptions{
+	info, err := c.fs.Upload(ctx, src, temp, fs.UploadOptions{
 		FileMode: c.p.FileMode, DirMode: c.p.DirMode, Replication: c.p.Replication, BlockSize: c.p.BlockSize,
 	})
 	if err != nil {

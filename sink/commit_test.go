@@ -22,7 +22,7 @@ import (
 
 // lost is a rename that happens and whose answer is lost, once.
 func lost() faultfs.Injector {
-	return faultfs.Times(1, faultfs.On(faultfs.Rename), faultfs.FailAfter(nil))
+	return faultfs.Times(1, faultfs.On(faultfs.Publish), faultfs.FailAfter(nil))
 }
 
 // TestRenameWhoseAnswerIsLost: what a consumer does with the file meanwhile
@@ -49,7 +49,7 @@ func TestRenameWhoseAnswerIsLost(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorldOn(t, memfs.Options{NoFind: row.noFind})
+				w := newWorldOn(t, memfs.Options{NoSearch: row.noFind})
 				w.cfg = eachRolls
 				w.inject = lost()
 				w.consume = func(p string) bool {
@@ -127,8 +127,8 @@ func TestLateRename(t *testing.T) {
 					w := newWorld(t)
 					w.cfg = eachRolls
 					w.inject = faultfs.First(
-						faultfs.Times(1, faultfs.On(faultfs.Rename), faultfs.Late(nil)),
-						faultfs.Times(3, faultfs.On(faultfs.Rename), faultfs.FailBefore(fs.Target, nil)))
+						faultfs.Times(1, faultfs.On(faultfs.Publish), faultfs.Late(nil)),
+						faultfs.Times(3, faultfs.On(faultfs.Publish), faultfs.FailBefore(fs.Target, nil)))
 					if name == "taken" { // until the late one lands
 						if err := w.store.Write("/logs/b0/part-w-1.json", []byte("stranger\n")); err != nil {
 							t.Fatal(err)
@@ -159,35 +159,35 @@ func TestLateRename(t *testing.T) {
 // halfMoved is a local file system on which the first renames end between the
 // two steps of a move by hard links: the file has both names.
 type halfMoved struct {
-	fs.FileSystem
+	fs.Driver
 	mu    sync.Mutex
 	left  int
 	first string // the name of another that was tried first
 	late  bool   // the first rename takes effect when the second is tried
 }
 
-func (h *halfMoved) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+func (h *halfMoved) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.late {
 		if h.first == "" {
-			h.first = to
-			return &fs.Error{Op: "rename", Path: from, Class: fs.Exists, Err: os.ErrExist}
+			h.first = final
+			return &fs.Error{Op: "publish", Path: from.Path, Class: fs.Exists, Err: os.ErrExist}
 		}
 		h.late = false
-		if err := errors.Join(os.Remove(h.first), os.Link(from, h.first)); err != nil {
+		if err := errors.Join(os.Remove(h.first), os.Link(from.Path, h.first)); err != nil {
 			return err
 		}
-		return &fs.Error{Op: "rename", Path: from, Class: fs.Unclear, Err: faultfs.ErrInjected}
+		return &fs.Error{Op: "publish", Path: from.Path, Class: fs.Unclear, Err: faultfs.ErrInjected}
 	}
 	if h.left > 0 {
 		h.left--
-		if err := os.Link(from, to); err != nil && !os.IsExist(err) {
+		if err := os.Link(from.Path, final); err != nil && !os.IsExist(err) {
 			return err
 		}
-		return &fs.Error{Op: "rename", Path: from, Class: fs.Unclear, Err: faultfs.ErrInjected}
+		return &fs.Error{Op: "publish", Path: from.Path, Class: fs.Unclear, Err: faultfs.ErrInjected}
 	}
-	return h.FileSystem.Rename(ctx, from, to, o)
+	return h.Driver.Publish(ctx, from, final, o)
 }
 
 // TestFileWithBothNames: a move by hard links that ended half way is finished
@@ -205,12 +205,14 @@ func TestFileWithBothNames(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			half := &halfMoved{FileSystem: localfs.New(localfs.Options{}), left: row.left, late: row.late}
+			half := &halfMoved{Driver: localfs.New(localfs.Options{}), left: row.left, late: row.late}
 			w := newWorld(t)
 			w.cfg = func(c *sink.Config) {
 				eachRolls(c)
 				c.Base, c.Target, c.ExitTimeout = dir, "file://", 3*time.Second
-				c.OpenTarget = func(context.Context, string) (fs.FileSystem, error) { return half, nil }
+				c.OpenTarget = func(context.Context, string) (*fs.Client, error) {
+					return fs.NewClient(half, fs.LimitOptions{}), nil
+				}
 			}
 			if row.taken {
 				if err := os.MkdirAll(filepath.Join(dir, "b0"), 0o755); err != nil {
@@ -225,7 +227,7 @@ func TestFileWithBothNames(t *testing.T) {
 			w.close(s)
 			if row.restart {
 				half.left = 0
-				half.FileSystem = localfs.New(localfs.Options{})
+				half.Driver = localfs.New(localfs.Options{})
 				w.close(w.open())
 			}
 			names, err := os.ReadDir(filepath.Join(dir, "b0"))

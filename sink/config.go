@@ -34,8 +34,9 @@ type Config struct {
 	Base   string
 	// OpenTarget opens a target: today's, or one that a part of an earlier
 	// configuration was rolled for. The Sink closes what it opened.
-	OpenTarget func(ctx context.Context, target string) (fs.FileSystem, error)
-	Put        fs.PutOptions
+	OpenTarget func(ctx context.Context, target string) (*fs.Client, error)
+	// Upload says how files and directories are made.
+	Upload fs.UploadOptions
 
 	// NewAssigner makes an assigner for one goroutine.
 	NewAssigner func() assigner.Assigner

@@ -93,7 +93,7 @@ func (l *life) dead() (dead, last bool) {
 
 func (l *life) Decide(c faultfs.Call) faultfs.Action {
 	switch dead, last := l.dead(); {
-	case last && l.late && (c.Op == faultfs.Rename || c.Op == faultfs.Remove):
+	case last && l.late && (c.Op == faultfs.Publish || c.Op == faultfs.Discard):
 		l.underWay.Store(true)
 		return faultfs.Late(faultfs.ErrStopped)
 	case dead:
@@ -109,11 +109,11 @@ func (l *life) String() string { return "the process's end" }
 func rough() []faultfs.Injector {
 	pass := faultfs.Pass()
 	return []faultfs.Injector{
-		faultfs.Script(faultfs.On(faultfs.PutClose), pass, faultfs.FailAfter(nil)),
-		faultfs.Script(faultfs.On(faultfs.PutWrite), pass, pass, pass, faultfs.Half(10, 0, nil)),
-		faultfs.Script(faultfs.On(faultfs.Rename), faultfs.FailAfter(nil), pass, pass, faultfs.FailBefore(0, nil)),
-		faultfs.Script(faultfs.On(faultfs.Remove), faultfs.FailAfter(nil)),
-		faultfs.Script(faultfs.On(faultfs.SettleEnd), pass, faultfs.FailBefore(0, nil)),
+		faultfs.Script(faultfs.On(faultfs.UploadClose), pass, faultfs.FailAfter(nil)),
+		faultfs.Script(faultfs.On(faultfs.UploadWrite), pass, pass, pass, faultfs.Half(10, 0, nil)),
+		faultfs.Script(faultfs.On(faultfs.Publish), faultfs.FailAfter(nil), pass, pass, faultfs.FailBefore(0, nil)),
+		faultfs.Script(faultfs.On(faultfs.Discard), faultfs.FailAfter(nil)),
+		faultfs.Script(faultfs.On(faultfs.LocateEnd), pass, faultfs.FailBefore(0, nil)),
 	}
 }
 
@@ -206,7 +206,7 @@ func (w *world) run(l *life, h *happened) (died bool) {
 	h.add("parts rolled", w.log.count("a part is pending"))
 	h.add("names taken", w.log.count("a final name is taken"))
 	h.add("chunks that came again", w.log.count("came again"))
-	h.add("attempts abandoned", w.count(faultfs.Remove))
+	h.add("attempts abandoned", w.count(faultfs.Discard))
 	h.add("dead letters", len(w.deadLetters()))
 	return l.ended.Load()
 }

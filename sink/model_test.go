@@ -145,7 +145,7 @@ func (m *model) touchTemp(op, temp string) {
 	if op == "stat" {
 		m.looks[temp]++
 	}
-	if m.meddler == 0 || op == "rename" || m.looks[temp] > 1 {
+	if m.meddler == 0 || op == "publish" || m.looks[temp] > 1 {
 		return // nobody can see what is done between the last look and the rename
 	}
 	how := m.meddler
@@ -197,8 +197,8 @@ func (m *model) do(st step) {
 	case "time":
 		time.Sleep([]time.Duration{time.Millisecond, time.Second, 20 * time.Second, 2 * time.Minute}[st.i%4])
 	case "target fails":
-		ops := []faultfs.Op{faultfs.PutCreate, faultfs.PutWrite, faultfs.PutClose, faultfs.Rename, faultfs.Rename,
-			faultfs.Rename, faultfs.Stat, faultfs.Find, faultfs.SettleBegin, faultfs.SettleEnd, faultfs.Remove}
+		ops := []faultfs.Op{faultfs.UploadCreate, faultfs.UploadWrite, faultfs.UploadClose, faultfs.Publish, faultfs.Publish,
+			faultfs.Publish, faultfs.Stat, faultfs.LocateBegin, faultfs.LocateEnd, faultfs.Discard}
 		names := []string{"before", "after", "half", "late", "path", "target"}
 		m.lock.Lock()
 		m.faults = append(m.faults, modelFault{ops[st.i%len(ops)], actions[names[st.i/16%len(names)]]})

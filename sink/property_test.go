@@ -86,7 +86,7 @@ func TestAnythingInAnyOrder(t *testing.T) {
 		var log []logLine
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{
-				world: newWorldOn(&collector{TB: t}, memfs.Options{NoFind: !canFind}), fired: fired, meddled: map[string]bool{}, looks: map[string]int{},
+				world: newWorldOn(&collector{TB: t}, memfs.Options{NoSearch: !canFind}), fired: fired, meddled: map[string]bool{}, looks: map[string]int{},
 				refused: map[string]int{}, unique: map[string]bool{},
 			}
 			m.consume, m.meddle = m.take, m.touchTemp

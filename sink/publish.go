@@ -47,7 +47,7 @@ func (c *committer) renameTo(ctx context.Context, a journal.Attempt, final strin
 	if err := c.append(ctx, journal.Renaming{Part: c.p.Number, Final: final, Next: c.s.journal.NextNumber()}); err != nil {
 		return err
 	}
-	if err := c.fs.Rename(ctx, a.Temp, final, fs.PutOptions{DirMode: c.p.DirMode}); err != nil {
+	if err := c.fs.Publish(ctx, infoOf(a), final, fs.PublishOptions{DirMode: c.p.DirMode}); err != nil {
 		if cls := fs.ClassOf(err); cls == fs.Exists || cls == fs.Missing || cls == fs.Unclear {
 			// Even a refusal proves nothing here: it may be the answer to the
 			// second of two tries of which the first took effect.
@@ -68,46 +68,28 @@ type verdict struct {
 	taken   bool   // the last final name is taken by something else
 }
 
-// look finds the uploaded file. Its answer holds only inside Settle.
-func (c *committer) look(ctx context.Context, v fs.Viewer, a journal.Attempt) (out verdict, err error) {
-	at := func(p string) (mine, any, changed bool, err error) {
-		info, err := v.Stat(ctx, p)
-		if err == nil {
-			mine = info.Same(infoOf(a))
-			return mine, true, !mine && a.ID != "" && string(info.ID) == a.ID, nil
-		}
-		if fs.ClassOf(err) == fs.Missing {
-			return false, false, false, nil
-		}
-		return false, false, false, err
-	}
-	if out.temp, _, out.changed, err = at(a.Temp); err != nil {
+// look finds the uploaded file.
+func (c *committer) look(ctx context.Context, a journal.Attempt) (out verdict, err error) {
+	place, err := c.fs.Locate(ctx, fs.FileID(a.ID), append([]string{a.Temp}, c.p.Finals...)...)
+	if err != nil {
 		return verdict{}, err
 	}
-	for _, final := range c.p.Finals {
-		mine, taken, _, err := at(final)
-		if err != nil {
-			return verdict{}, err
-		}
+	temp, finals := place.Names[0], place.Names[1:]
+	out.temp = temp.Exists && temp.Info.Same(infoOf(a))
+	out.changed = temp.Exists && !out.temp && a.ID != "" && string(temp.Info.ID) == a.ID
+	for i, e := range finals {
+		mine := e.Exists && e.Info.Same(infoOf(a))
 		if mine {
-			out.final = final
+			out.final = c.p.Finals[i]
 		}
-		out.taken = taken && !mine
+		out.taken = e.Exists && !mine
 	}
-	if out.temp || out.changed || out.final != "" || a.ID == "" {
-		return out, nil
-	}
-	info, err := v.Find(ctx, fs.FileID(a.ID))
-	if err == nil {
+	if e := place.Elsewhere; e.Exists {
 		// A length below 0 is a file where we may not look. Otherwise it must be
 		// as it was uploaded: after a reformat identities begin anew.
-		same := info.Length < 0 || info.Length == a.Length && info.ModTime.Equal(a.ModTime)
-		out.moved = !info.Dir && info.Path != a.Temp && same
-		out.astray = out.moved && path.Base(info.Path) == path.Base(a.Temp)
-		return out, nil
-	}
-	if cls := fs.ClassOf(err); cls != fs.Missing && cls != fs.Unsupported {
-		return verdict{}, err
+		same := e.Info.Length < 0 || e.Info.Length == a.Length && e.Info.ModTime.Equal(a.ModTime)
+		out.moved = !e.Info.Dir && e.Info.Path != a.Temp && same
+		out.astray = out.moved && path.Base(e.Info.Path) == path.Base(a.Temp)
 	}
 	return out, nil
 }
@@ -119,11 +101,7 @@ func (c *committer) decide(ctx context.Context) error {
 		return c.hold(ctx, "the journal doesn't say which file was being renamed", lookFirst)
 	}
 	a := c.p.Attempts[i]
-	var v verdict
-	err := c.fs.Settle(ctx, c.dir(), func(ctx context.Context, view fs.Viewer) (err error) {
-		v, err = c.look(ctx, view, a)
-		return err
-	})
+	v, err := c.look(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -169,7 +147,7 @@ func (c *committer) nextNumber() uint64 {
 // renameAgain repeats a rename whose file is still under its temp name. The
 // final name is in the journal already.
 func (c *committer) renameAgain(ctx context.Context, a journal.Attempt, final string) error {
-	if err := c.fs.Rename(ctx, a.Temp, final, fs.PutOptions{DirMode: c.p.DirMode}); err != nil {
+	if err := c.fs.Publish(ctx, infoOf(a), final, fs.PublishOptions{DirMode: c.p.DirMode}); err != nil {
 		return err // the next try decides again
 	}
 	return c.finish(ctx, final, a.Temp)

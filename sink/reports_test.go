@@ -78,7 +78,7 @@ func (w *world) damageRecord(id string) {
 // earlierAttempt: each attempt has a temp of its own, also after a restart.
 func earlierAttempt(t *testing.T, w *world) {
 	w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
-	w.inject = faultfs.Times(12, faultfs.On(faultfs.PutClose), faultfs.FailBefore(fs.Unclear, nil))
+	w.inject = faultfs.Times(12, faultfs.On(faultfs.UploadClose), faultfs.FailBefore(fs.Unclear, nil))
 	s := w.open()
 	w.must(s, one("c0", "b0"))
 	for range 3 {
@@ -90,7 +90,7 @@ func earlierAttempt(t *testing.T, w *world) {
 	w.mustBeRight()
 	temps := map[string]bool{}
 	for _, c := range w.calls() {
-		if c.Op == faultfs.PutCreate {
+		if c.Op == faultfs.UploadCreate {
 			if temps[c.Path] {
 				t.Errorf("%s was tried twice", c.Path)
 			}
@@ -106,7 +106,7 @@ func earlierAttempt(t *testing.T, w *world) {
 // never renamed, even if it is whole.
 func closeFails(t *testing.T, w *world) {
 	w.cfg = eachRolls
-	w.inject = faultfs.Times(1, faultfs.On(faultfs.PutClose), faultfs.FailAfter(nil))
+	w.inject = faultfs.Times(1, faultfs.On(faultfs.UploadClose), faultfs.FailAfter(nil))
 	s := w.open()
 	w.must(s, one("c0", "b0"))
 	time.Sleep(time.Minute)
@@ -115,11 +115,11 @@ func closeFails(t *testing.T, w *world) {
 	var failed, renamed string
 	for _, c := range w.calls() {
 		switch c.Op {
-		case faultfs.PutClose:
+		case faultfs.UploadClose:
 			if failed == "" {
 				failed = c.Path
 			}
-		case faultfs.Rename:
+		case faultfs.Publish:
 			renamed = c.Path
 		}
 	}
@@ -183,15 +183,15 @@ func hungServer(t *testing.T, w *world) {
 // unclearRename: whether it happened or not is found out, not assumed.
 func unclearRename(t *testing.T, w *world) {
 	w.cfg = eachRolls
-	w.inject = faultfs.Script(faultfs.On(faultfs.Rename),
+	w.inject = faultfs.Script(faultfs.On(faultfs.Publish),
 		faultfs.FailBefore(fs.Unclear, nil), faultfs.FailBefore(fs.Unclear, nil), faultfs.FailAfter(nil))
 	s := w.open()
 	w.must(s, one("c0", "b0"))
 	time.Sleep(time.Minute)
 	w.close(s)
 	w.mustBeRight()
-	if w.inject.Fired() != 3 || w.count(faultfs.SettleBegin) == 0 {
-		t.Errorf("%d renames failed, %d looks", w.inject.Fired(), w.count(faultfs.SettleBegin))
+	if w.inject.Fired() != 3 || w.count(faultfs.LocateBegin) == 0 {
+		t.Errorf("%d renames failed, %d looks", w.inject.Fired(), w.count(faultfs.LocateBegin))
 	}
 }
 
@@ -199,7 +199,7 @@ func unclearRename(t *testing.T, w *world) {
 // removes.
 func stopLeavesTemps(t *testing.T, w *world) {
 	w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
-	w.inject = faultfs.Every(faultfs.On(faultfs.PutClose), faultfs.Hang(nil))
+	w.inject = faultfs.Every(faultfs.On(faultfs.UploadClose), faultfs.Hang(nil))
 	s := w.open()
 	for i := range 2 {
 		w.must(s, one(fmt.Sprintf("c%d", i), "b0"))

@@ -198,7 +198,7 @@ func (s *Sink) describe(p *part) journal.Part {
 		First: p.first, Rolled: time.Now(),
 		Target: s.cfg.Target, Base: s.cfg.Base, Bucket: p.bucket,
 		Prefix: s.cfg.PartPrefix + "-" + s.journal.WriterID(), Suffix: p.suffix,
-		FileMode: s.cfg.Put.FileMode, DirMode: s.cfg.Put.DirMode,
-		Replication: s.cfg.Put.Replication, BlockSize: s.cfg.Put.BlockSize,
+		FileMode: s.cfg.Upload.FileMode, DirMode: s.cfg.Upload.DirMode,
+		Replication: s.cfg.Upload.Replication, BlockSize: s.cfg.Upload.BlockSize,
 	}
 }

@@ -30,7 +30,7 @@ func states(st sink.Status) map[string]int {
 func TestStatusInEachState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		hold := map[faultfs.Op]chan struct{}{faultfs.PutCreate: make(chan struct{}), faultfs.Stat: make(chan struct{}), faultfs.Rename: make(chan struct{})}
+		hold := map[faultfs.Op]chan struct{}{faultfs.UploadCreate: make(chan struct{}), faultfs.Stat: make(chan struct{}), faultfs.Publish: make(chan struct{})}
 		w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
 			if release := hold[c.Op]; release != nil {
 				return faultfs.Hang(release)
@@ -68,13 +68,13 @@ func TestStatusInEachState(t *testing.T) {
 		is("rolling", 1, true)
 		close(slow)
 		is("pending", 0, true)
-		close(hold[faultfs.PutCreate])
+		close(hold[faultfs.UploadCreate])
 		is("pending", 0, true) // whether the upload is whole isn't known yet
 		hold[faultfs.Stat] <- struct{}{}
 		is("uploaded", 0, true)
 		close(hold[faultfs.Stat])
 		is("renaming", 0, true)
-		close(hold[faultfs.Rename])
+		close(hold[faultfs.Publish])
 		synctest.Wait()
 		st := w.status(s)
 		if len(st.Parts) != 0 || st.StagedBytes != 0 || st.Oldest != nil || st.UnfinishedChunks != 0 {
@@ -132,7 +132,7 @@ func TestStatusCountsTroubles(t *testing.T) {
 		w := newWorld(t)
 		w.cfg = eachRolls
 		w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
-			if c.Op == faultfs.PutClose && partOf(c.Path) == 2 {
+			if c.Op == faultfs.UploadClose && partOf(c.Path) == 2 {
 				return faultfs.FailBefore(fs.Unclear, nil)
 			}
 			return faultfs.Pass()

@@ -61,8 +61,8 @@ func (a *attempts) forget(temp string) {
 
 // removeTemp removes a temp of ours and journals that it is gone, once that is
 // sure. A temp that is missing but may still appear stays listed.
-func (s *Sink) removeTemp(ctx context.Context, target fs.FileSystem, f journal.Abandoned) error {
-	err := target.Remove(ctx, f.Temp)
+func (s *Sink) removeTemp(ctx context.Context, target *fs.Client, f journal.Abandoned) error {
+	err := target.Discard(ctx, f.Temp)
 	if err != nil && fs.ClassOf(err) != fs.Missing {
 		return err
 	}

@@ -26,11 +26,11 @@ func TestTempsThatOthersTouch(t *testing.T) {
 		after string // which operation on the temp
 		held  bool
 	}{
-		{"deleted after the upload", (*memfs.Store).Delete, "put", false},
+		{"deleted after the upload", (*memfs.Store).Delete, "upload", false},
 		{"deleted after the check of the upload", (*memfs.Store).Delete, "stat", false},
-		{"changed after the upload", change, "put", false},
+		{"changed after the upload", change, "upload", false},
 		{"changed after the check of the upload", change, "stat", false},
-		{"replaced after the upload", replace, "put", false},
+		{"replaced after the upload", replace, "upload", false},
 		{"replaced after the check of the upload", replace, "stat", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestTempThatIsTouchedBeforeItsRenameIsAnswered(t *testing.T) {
 				w.cfg = eachRolls
 				d := &decide{}
 				d.f = func(c faultfs.Call) faultfs.Action {
-					if c.Op != faultfs.Rename || d.fired > 0 {
+					if c.Op != faultfs.Publish || d.fired > 0 {
 						return faultfs.Pass()
 					}
 					if err := do(w.store, c.Path); err != nil {
@@ -120,26 +120,26 @@ func TestTempThatIsTouchedBeforeItsRenameIsAnswered(t *testing.T) {
 // lateCreate is a target on which the creation of a temp takes effect some time
 // after its answer was lost.
 type lateCreate struct {
-	fs.FileSystem
+	fs.Driver
 	store *memfs.Store
 	after time.Duration
 	once  sync.Once
 	made  chan struct{}
 }
 
-func (l *lateCreate) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (info fs.Info, err error) {
+func (l *lateCreate) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (info fs.Info, err error) {
 	l.once.Do(func() {
-		err = &fs.Error{Op: "put", Path: temp, Class: fs.Unclear, Err: faultfs.ErrInjected}
+		err = &fs.Error{Op: "upload", Path: hidden, Class: fs.Unclear, Err: faultfs.ErrInjected}
 		go func() {
 			defer close(l.made)
 			time.Sleep(l.after)
-			_ = l.store.Write(temp, []byte("half"))
+			_ = l.store.Write(hidden, []byte("half"))
 		}()
 	})
 	if err != nil {
 		return fs.Info{}, err
 	}
-	return l.FileSystem.Put(ctx, src, temp, o)
+	return l.Driver.Upload(ctx, src, hidden, o)
 }
 
 // TestTempThatAppearsLate: a temp that was missing after an unclear answer, and
@@ -158,10 +158,10 @@ func TestTempThatAppearsLate(t *testing.T) {
 				w.cfg = func(c *sink.Config) {
 					eachRolls(c)
 					open := c.OpenTarget
-					c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+					c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
 						f, err := open(ctx, name)
-						late.FileSystem = f
-						return late, err
+						late.Driver = f
+						return fs.NewClient(late, fs.LimitOptions{}), err
 					}
 				}
 				s := w.open()
@@ -199,7 +199,7 @@ func TestQuotaLeavesNothingBehind(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		files := len(w.store.Files())
-		if puts := w.count(faultfs.PutCreate); puts < 50 {
+		if puts := w.count(faultfs.UploadCreate); puts < 50 {
 			t.Errorf("only %d uploads were tried", puts)
 		}
 		if files > 10 {

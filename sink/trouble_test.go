@@ -20,7 +20,7 @@ func TestATargetIsNoMoreInTroubleOnceAPartIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.cfg = eachRolls
-		w.inject = faultfs.First(lost(), faultfs.Times(1, faultfs.On(faultfs.SettleBegin), faultfs.FailBefore(fs.Target, nil)))
+		w.inject = faultfs.First(lost(), faultfs.Times(1, faultfs.On(faultfs.LocateBegin), faultfs.FailBefore(fs.Target, nil)))
 		w.consume = func(p string) bool { return w.store.Delete(p) == nil }
 		s := w.open()
 		w.must(s, one("c0", "b0"))

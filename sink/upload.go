@@ -20,13 +20,15 @@ type uploader struct {
 	s       *Sink
 	lock    sync.Mutex
 	targets map[string]*target
+	clients []*fs.Client // all that were opened
+	fenced  bool         // no call on a target begins any more
 }
 
 // target is a file system, the parts that go there, and what isn't tried.
 type target struct {
 	name    string
 	opening chan struct{} // capacity 1: held while opening; guards fs
-	fs      fs.FileSystem // nil until it is opened
+	fs      *fs.Client    // nil until it is opened
 	queue   []*pending    // by number
 	busy    int           // parts being published
 	trouble trouble       // of the whole target
@@ -206,7 +208,7 @@ func (u *uploader) publish(ctx context.Context, t *target, p *pending) {
 }
 
 // open returns the target's file system.
-func (u *uploader) open(ctx context.Context, name string) (fs.FileSystem, error) {
+func (u *uploader) open(ctx context.Context, name string) (*fs.Client, error) {
 	u.lock.Lock()
 	t := u.targetLocked(name)
 	u.lock.Unlock()
@@ -219,16 +221,44 @@ func (u *uploader) open(ctx context.Context, name string) (fs.FileSystem, error)
 	if t.fs != nil {
 		return t.fs, nil
 	}
-	if err := u.s.gate.passTo("open", name); err != nil {
-		return nil, err
+	if u.isFenced() {
+		return nil, &fs.Error{Op: "open", Path: name, Class: fs.Target, Err: fs.ErrFenced}
 	}
 	opened, err := u.s.cfg.OpenTarget(ctx, name)
 	if err != nil {
 		// Whatever the reason, it is the target's and no part's.
 		return nil, &fs.Error{Op: "open target", Path: name, Class: fs.Target, Err: err}
 	}
-	t.fs = newGatedFS(opened, &u.s.gate)
+	u.know(opened)
+	t.fs = opened
 	return t.fs, nil
+}
+
+func (u *uploader) isFenced() bool {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return u.fenced
+}
+
+// know notes a client that was opened. One that comes after the fence is behind
+// it too.
+func (u *uploader) know(c *fs.Client) {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	u.clients = append(u.clients, c)
+	if u.fenced {
+		c.Fence()
+	}
+}
+
+// fence lets no call on any target begin any more, whoever still runs.
+func (u *uploader) fence() {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	u.fenced = true
+	for _, c := range u.clients {
+		c.Fence()
+	}
 }
 
 // close closes the targets. It is called after the goroutines have ended.

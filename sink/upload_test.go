@@ -69,10 +69,10 @@ func TestUploadsAtATime(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					switch c.Op {
-					case faultfs.PutCreate:
+					case faultfs.UploadCreate:
 						order = append(order, partOf(c.Path))
 						return faultfs.Delay(time.Second)
-					case faultfs.Rename:
+					case faultfs.Publish:
 						return faultfs.Delay(time.Second)
 					}
 					return faultfs.Pass()
@@ -140,9 +140,9 @@ func TestTargetInTrouble(t *testing.T) {
 				w.cfg = func(c *sink.Config) {
 					eachRolls(c)
 					open := c.OpenTarget
-					c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+					c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
 						f, err := open(ctx, name)
-						return &concurrency{FileSystem: f, busy: &busy, most: &most}, err
+						return fs.NewClient(&concurrency{Driver: f, busy: &busy, most: &most}, fs.LimitOptions{}), err
 					}
 				}
 				s := w.open()
@@ -192,7 +192,7 @@ func TestTargetInTrouble(t *testing.T) {
 
 // concurrency counts calls under way.
 type concurrency struct {
-	fs.FileSystem
+	fs.Driver
 	busy, most *atomic.Int64
 }
 
@@ -202,16 +202,16 @@ func (c *concurrency) add(n int64) {
 	}
 }
 
-func (c *concurrency) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
+func (c *concurrency) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
 	c.add(1)
 	defer c.add(-1)
-	return c.FileSystem.Put(ctx, src, temp, o)
+	return c.Driver.Upload(ctx, src, hidden, o)
 }
 
-func (c *concurrency) Remove(ctx context.Context, p string) error {
+func (c *concurrency) Discard(ctx context.Context, hidden string) error {
 	c.add(1)
 	defer c.add(-1)
-	return c.FileSystem.Remove(ctx, p)
+	return c.Driver.Discard(ctx, hidden)
 }
 
 // TestOneProbeAtATime: while the target is in trouble only one part tries it.
@@ -230,9 +230,9 @@ func TestOneProbeAtATime(t *testing.T) {
 			c.Uploads = 4
 			c.ExitTimeout = time.Hour
 			open := c.OpenTarget
-			c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+			c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
 				f, err := open(ctx, name)
-				return &concurrency{FileSystem: f, busy: &busy, most: &most}, err
+				return fs.NewClient(&concurrency{Driver: f, busy: &busy, most: &most}, fs.LimitOptions{}), err
 			}
 		}
 		w.store.SetDown(errors.New("connection refused"))
@@ -307,7 +307,7 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 				poison := true
 				d := &decide{}
 				d.f = func(c faultfs.Call) faultfs.Action {
-					if poison && c.Op == faultfs.PutClose && partOf(c.Path) == 1 {
+					if poison && c.Op == faultfs.UploadClose && partOf(c.Path) == 1 {
 						return faultfs.FailBefore(class, errors.New("a strange answer"))
 					}
 					return faultfs.Pass()
@@ -323,7 +323,7 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 				}
 				var order []int
 				for _, c := range w.calls() {
-					if c.Op == faultfs.PutCreate {
+					if c.Op == faultfs.UploadCreate {
 						order = append(order, partOf(c.Path))
 					}
 				}
@@ -370,10 +370,10 @@ func TestHungTargetOfAnEarlierConfiguration(t *testing.T) {
 			eachRolls(c)
 			c.Uploads = 1
 			open := c.OpenTarget
-			c.OpenTarget = func(ctx context.Context, name string) (fs.FileSystem, error) {
+			c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
 				f, err := open(ctx, name)
 				if name == "mem://old" {
-					return faultfs.New(f, faultfs.Every(faultfs.Match{}, faultfs.Hang(hang))), err
+					return fs.NewClient(faultfs.New(f, faultfs.Every(faultfs.Match{}, faultfs.Hang(hang))), fs.LimitOptions{}), err
 				}
 				return f, err
 			}

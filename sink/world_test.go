@@ -82,9 +82,9 @@ type world struct {
 	seen   bool                // the state begins with a batch of seen chunks
 
 	mu      sync.Mutex
-	targets []*faultfs.FS   // opened so far
-	files   map[string]bool // chunk files that exist
-	owed    map[string]int  // how often a record must be published
+	targets []*faultfs.Driver // opened so far
+	files   map[string]bool   // chunk files that exist
+	owed    map[string]int    // how often a record must be published
 	public  []publication
 	temps   map[string]bool // uploaded temps
 	// consume does something to a file that was just published, before whoever
@@ -119,12 +119,12 @@ func (w *world) config() sink.Config {
 	c := sink.Config{
 		Disk: w.disk, StateDir: "/state", Log: slog.New(&w.log), Owner: "test", WriterID: "w",
 		Target: "mem://", Base: "/logs",
-		OpenTarget: func(context.Context, string) (fs.FileSystem, error) {
-			f := faultfs.New(&watcher{w.store.Client(), w}, inject)
+		OpenTarget: func(context.Context, string) (*fs.Client, error) {
+			f := faultfs.New(&watcher{w.store.Driver(), w}, inject)
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.targets = append(w.targets, f)
-			return f, nil
+			return fs.NewClient(f, fs.LimitOptions{}), nil
 		},
 		NewAssigner: func() assigner.Assigner { return &byKey{event.NewKey("b"), w.see} },
 		Format:      codecjson.New(codecjson.Options{}), Letters: letters{},
@@ -208,32 +208,32 @@ func (w *world) list(dir string) ([]string, error) {
 
 // watcher is the target below the injected faults: it sees what took effect.
 type watcher struct {
-	fs.FileSystem
+	fs.Driver
 	w *world
 }
 
-func (x *watcher) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
-	err := x.FileSystem.Rename(ctx, from, to, o)
+func (x *watcher) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
+	err := x.Driver.Publish(ctx, from, final, o)
 	if err == nil {
-		x.w.saw(to)
+		x.w.saw(final)
 	}
-	x.w.touched("rename", from)
+	x.w.touched("publish", from.Path)
 	return err
 }
 
-func (x *watcher) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
-	info, err := x.FileSystem.Put(ctx, src, temp, o)
+func (x *watcher) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
+	info, err := x.Driver.Upload(ctx, src, hidden, o)
 	if err == nil {
 		x.w.mu.Lock()
-		x.w.temps[temp] = true
+		x.w.temps[hidden] = true
 		x.w.mu.Unlock()
 	}
-	x.w.touched("put", temp)
+	x.w.touched("upload", hidden)
 	return info, err
 }
 
 func (x *watcher) Stat(ctx context.Context, p string) (fs.Info, error) {
-	info, err := x.FileSystem.Stat(ctx, p)
+	info, err := x.Driver.Stat(ctx, p)
 	x.w.touched("stat", p)
 	return info, err
 }

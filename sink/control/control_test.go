@@ -47,11 +47,11 @@ func held(t *testing.T, dir string) *sink.Sink {
 		t.Fatal(err)
 	}
 	store := memfs.New(memfs.Options{})
-	lost := faultfs.Times(1, faultfs.On(faultfs.Rename), faultfs.FailAfter(nil))
+	lost := faultfs.Times(1, faultfs.On(faultfs.Publish), faultfs.FailAfter(nil))
 	s, err := sink.Open(sink.Config{
 		Disk: d, StateDir: dir, Log: slog.New(slog.DiscardHandler), WriterID: "w", Target: "mem://", Base: "/logs",
-		OpenTarget: func(context.Context, string) (fs.FileSystem, error) {
-			return faultfs.New(&deleting{store.Client(), store}, lost), nil
+		OpenTarget: func(context.Context, string) (*fs.Client, error) {
+			return fs.NewClient(faultfs.New(&deleting{store.Driver(), store}, lost), fs.LimitOptions{}), nil
 		},
 		NewAssigner: func() assigner.Assigner { return basepath.Assigner{} },
 		Format:      codecjson.New(codecjson.Options{}), Letters: noLetters{}, Policy: rolling.OnCheckpoint{},
@@ -83,15 +83,15 @@ func held(t *testing.T, dir string) *sink.Sink {
 
 // deleting is a target whose consumer deletes what is published.
 type deleting struct {
-	fs.FileSystem
+	fs.Driver
 	store *memfs.Store
 }
 
-func (d *deleting) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
-	if err := d.FileSystem.Rename(ctx, from, to, o); err != nil {
+func (d *deleting) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
+	if err := d.Driver.Publish(ctx, from, final, o); err != nil {
 		return err
 	}
-	return d.store.Delete(to)
+	return d.store.Delete(final)
 }
 
 // serve answers for a sink with a held part, until the test ends.

@@ -33,7 +33,7 @@ func (c Class) String() string {
 	return [...]string{"unclear", "exists", "missing", "path", "target", "unsupported"}[c]
 }
 
-// Error is an error of a FileSystem: what was being done, to which path, and
+// Error is an error of a Client or Driver: what was being done, to which path, and
 // what that means.
 type Error struct {
 	Op    string

@@ -5,167 +5,133 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// LimitOptions are Flink's fs.<scheme>.limit.*. Zero or less means no limit.
+// LimitOptions are Flink's fs.<scheme>.limit.*, without the one on input streams
+// since nothing reads. Zero or less means no limit.
 type LimitOptions struct {
 	Total  int // streams open at a time
-	Input  int // of these, streams that read (Open)
-	Output int // of these, streams that write (Put)
-	// Timeout is how long a call waits for a stream before it fails.
+	Output int // of these, streams that write: uploads
+	// Timeout is how long an upload waits for a stream before it fails.
 	Timeout time.Duration
-	// StreamTimeout is how long a stream may make no progress before it is
-	// aborted, so that one that hangs or was forgotten doesn't hold its place.
+	// StreamTimeout is how long an upload may make no progress before it is
+	// aborted, so that one that hangs doesn't hold its place.
 	StreamTimeout time.Duration
 }
 
-func (o LimitOptions) none() bool {
-	return o.Total <= 0 && o.Input <= 0 && o.Output <= 0 && o.StreamTimeout <= 0
-}
-
-// ErrNoStream is in the error of a call that waited Timeout at a limit.
+// ErrNoStream is in the error of an upload that waited Timeout at a limit.
 var ErrNoStream = errors.New("no stream became free in time")
 
-// ErrStalled is in the error of a stream that was aborted after StreamTimeout.
+// ErrStalled is in the error of an upload that was aborted after StreamTimeout.
 var ErrStalled = errors.New("stream made no progress")
 
-// Limit wraps f so that no more streams are open than o allows. A Put is an
-// output stream for as long as it runs, whatever Open returns is an input
-// stream until it is closed; other calls pass. At a limit a call waits its
-// turn, first come, first served among those that the limits let in.
+// limits apply LimitOptions to the uploads of one driver. At a limit an upload
+// waits its turn, first come, first served.
 //
-// An aborted Put is one whose ctx ended: a driver that is stuck in a call which
-// can't be interrupted keeps its place until that call returns.
-func Limit(f FileSystem, o LimitOptions) FileSystem {
-	if o.none() {
-		return f
+// An aborted upload is one whose ctx ended: a driver that is stuck in a call
+// which can't be interrupted keeps its place until that call returns.
+type limits struct {
+	o       LimitOptions
+	streams *semaphore.Weighted // nil without a limit
+	closing context.Context     // ends with close, and with it all waiting
+	end     context.CancelCauseFunc
+}
+
+func newLimits(o LimitOptions) *limits {
+	l := &limits{o: o}
+	if n := o.streams(); n > 0 {
+		l.streams = semaphore.NewWeighted(int64(n))
 	}
-	return &limited{FileSystem: f, o: o, gate: &gate{free: o}}
+	l.closing, l.end = context.WithCancelCause(context.Background())
+	return l
 }
 
-type direction int
-
-const (
-	input direction = iota
-	output
-)
-
-// gate counts streams. Every waiter in the queue is one that the counts don't
-// let in: whatever frees a place looks at the queue from its front.
-type gate struct {
-	free LimitOptions // the limits themselves
-
-	mu     sync.Mutex
-	open   [2]int
-	queue  []*waiter
-	closed bool
-}
-
-// waiter is one call in the queue. admitted is closed once it has its place,
-// or when the gate was closed.
-type waiter struct {
-	dir      direction
-	admitted chan struct{}
-}
-
-func (g *gate) fitsLocked(d direction) bool {
-	own := [2]int{g.free.Input, g.free.Output}[d]
-	if own > 0 && g.open[d] >= own {
-		return false
+// streams is how many uploads may run at a time, 0 for any number: all streams
+// are uploads.
+func (o LimitOptions) streams() int {
+	if o.Total <= 0 || o.Output <= 0 {
+		return max(o.Total, o.Output, 0)
 	}
-	return g.free.Total <= 0 || g.open[input]+g.open[output] < g.free.Total
+	return min(o.Total, o.Output)
 }
 
-// enter takes a place or waits for one, timeout at most if it isn't 0. The
-// caller leaves after a nil.
-func (g *gate) enter(ctx context.Context, d direction, timeout time.Duration) error {
-	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		return os.ErrClosed
+// enter takes a place for an upload or waits for one. The caller leaves after a
+// nil.
+func (l *limits) enter(ctx context.Context, path string) error {
+	if l.closing.Err() != nil {
+		return Closed("upload", path)
 	}
-	if g.fitsLocked(d) {
-		g.open[d]++
-		g.mu.Unlock()
+	if l.streams == nil {
 		return nil
 	}
-	w := &waiter{dir: d, admitted: make(chan struct{})}
-	g.queue = append(g.queue, w)
-	g.mu.Unlock()
-
-	var expired <-chan time.Time
-	if timeout > 0 {
-		timer := time.NewTimer(timeout)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(l.closing, func() { cancel(context.Cause(l.closing)) })()
+	if l.o.Timeout > 0 {
+		timer := time.AfterFunc(l.o.Timeout, func() { cancel(l.noStream()) })
 		defer timer.Stop()
-		expired = timer.C
 	}
-	select {
-	case <-w.admitted:
-		return g.admission()
-	case <-expired:
-		return g.giveUp(w, fmt.Errorf("%w: %v at the limit of %s; raise the limit or its timeout", ErrNoStream, timeout, g.describe()))
-	case <-ctx.Done():
-		return g.giveUp(w, context.Cause(ctx))
+	if l.streams.Acquire(ctx, 1) == nil {
+		return nil
+	}
+	class := Unclear
+	if cause := context.Cause(ctx); errors.Is(cause, ErrNoStream) || errors.Is(cause, os.ErrClosed) {
+		class = Target
+	}
+	return &Error{Op: "upload", Path: path, Class: class, Err: context.Cause(ctx)}
+}
+
+func (l *limits) leave() {
+	if l.streams != nil {
+		l.streams.Release(1)
 	}
 }
 
-// admission is what a waiter whose channel was closed got.
-func (g *gate) admission() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return os.ErrClosed
-	}
-	return nil
+// close sends all waiting uploads away.
+func (l *limits) close() { l.end(os.ErrClosed) }
+
+func (l *limits) noStream() error {
+	return fmt.Errorf("%w: %v at the limit of total %d, output %d streams; raise the limit or its timeout",
+		ErrNoStream, l.o.Timeout, max(l.o.Total, 0), max(l.o.Output, 0))
 }
 
-// giveUp takes w out of the queue. If it was let in meanwhile, its place goes
-// to the next one.
-func (g *gate) giveUp(w *waiter, cause error) error {
-	g.mu.Lock()
-	i := slices.Index(g.queue, w)
-	if i >= 0 {
-		g.queue = slices.Delete(g.queue, i, i+1)
+// watch runs an upload and aborts it if it makes no progress for StreamTimeout.
+func (l *limits) watch(ctx context.Context, src Source, path string, upload func(context.Context, Source) (Info, error)) (Info, error) {
+	if l.o.StreamTimeout <= 0 {
+		return upload(ctx, src)
 	}
-	g.mu.Unlock()
-	if i < 0 {
-		g.leave(w.dir)
-	}
-	return cause
-}
-
-// leave frees a place and lets in whoever fits, from the front.
-func (g *gate) leave(d direction) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return
-	}
-	g.open[d]--
-	g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool {
-		if !g.fitsLocked(w.dir) {
-			return false
-		}
-		g.open[w.dir]++
-		close(w.admitted)
-		return true
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(l.o.StreamTimeout, func() {
+		cancel(fmt.Errorf("%w for %v (stream-timeout)", ErrStalled, l.o.StreamTimeout))
 	})
-}
-
-// close sends all waiters away.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	for _, w := range g.queue {
-		close(w.admitted)
+	defer watch.Stop()
+	info, err := upload(ctx, &watched{src: src, watch: watch, timeout: l.o.StreamTimeout})
+	if err != nil && errors.Is(context.Cause(ctx), ErrStalled) {
+		// Whatever the driver made of the ended ctx, this is why it ended.
+		err = &Error{Op: "upload", Path: path, Class: ClassOf(err), Err: fmt.Errorf("%w: %w", context.Cause(ctx), err)}
 	}
-	g.queue = nil
+	return info, err
 }
 
-func (g *gate) describe() string {
-	return fmt.Sprintf("total %d, input %d, output %d streams", max(g.free.Total, 0), max(g.free.Input, 0), max(g.free.Output, 0))
+// watched is a Source whose every read is progress: a driver asks for a slice
+// once the one before is written. It has no OSFile, since a copy inside the
+// kernel can't be watched.
+type watched struct {
+	src     Source
+	watch   *time.Timer
+	timeout time.Duration
+}
+
+func (w *watched) Size() int64 { return w.src.Size() }
+
+func (w *watched) ReadAt(p []byte, off int64) (int, error) {
+	// A watch that has fired stays so: its upload is on the way out.
+	if w.watch.Stop() {
+		w.watch.Reset(w.timeout)
+	}
+	return w.src.ReadAt(p, off)
 }

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// driver opens clients of a store and counts them.
-type driver struct {
+// opener opens drivers of a store and counts them.
+type opener struct {
 	store *memfs.Store
 	open  func(ctx context.Context) error // before opening, may be nil
 
@@ -29,7 +29,7 @@ type driver struct {
 	authorities    []string
 }
 
-func (d *driver) Open(ctx context.Context, authority string, _ fs.Options) (fs.FileSystem, error) {
+func (d *opener) Open(ctx context.Context, authority string, _ fs.Options) (fs.Driver, error) {
 	d.mu.Lock()
 	d.opened++
 	d.authorities = append(d.authorities, authority)
@@ -39,30 +39,30 @@ func (d *driver) Open(ctx context.Context, authority string, _ fs.Options) (fs.F
 			return nil, err
 		}
 	}
-	return counted{d.store.Client(), d}, nil
+	return counted{d.store.Driver(), d}, nil
 }
 
-func (d *driver) counts() (opened, closed int) {
+func (d *opener) counts() (opened, closed int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.opened, d.closed
 }
 
 type counted struct {
-	fs.FileSystem
-	d *driver
+	fs.Driver
+	d *opener
 }
 
 func (c counted) Close() error {
 	c.d.mu.Lock()
 	c.d.closed++
 	c.d.mu.Unlock()
-	return c.FileSystem.Close()
+	return c.Driver.Close()
 }
 
-func newDriver() *driver { return &driver{store: memfs.New(memfs.Options{})} }
+func newOpener() *opener { return &opener{store: memfs.New(memfs.Options{})} }
 
-func registered(d fs.Driver) *fs.Registry {
+func registered(d fs.Opener) *fs.Registry {
 	r := fs.NewRegistry()
 	r.Register("mem", d)
 	return r
@@ -87,7 +87,7 @@ func TestRegistrySharesWhatIsEqual(t *testing.T) {
 		{"other limits", target, fs.Options{User: "bob", Settings: base.Settings, Limits: fs.LimitOptions{Output: 4}}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			d := newDriver()
+			d := newOpener()
 			r := registered(d)
 			a, err := r.Acquire(t.Context(), target, base)
 			if err != nil {
@@ -115,7 +115,7 @@ func TestRegistrySharesWhatIsEqual(t *testing.T) {
 }
 
 func TestRegistryClosesWithTheLast(t *testing.T) {
-	d := newDriver()
+	d := newOpener()
 	r := registered(d)
 	a, errA := r.Acquire(t.Context(), target, fs.Options{})
 	b, errB := r.Acquire(t.Context(), target, fs.Options{})
@@ -154,7 +154,7 @@ func TestRegistryClosesWithTheLast(t *testing.T) {
 
 func TestRegistryOpensOnceForMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDriver()
+		d := newOpener()
 		d.open = func(context.Context) error { time.Sleep(time.Minute); return nil }
 		r := registered(d)
 		var wg sync.WaitGroup
@@ -178,7 +178,7 @@ func TestRegistryOpensOnceForMany(t *testing.T) {
 
 func TestRegistryWaiterOutlivesAFailedOpener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDriver()
+		d := newOpener()
 		first := true
 		d.open = func(ctx context.Context) error {
 			if !first {
@@ -217,7 +217,7 @@ func TestRegistryWaiterOutlivesAFailedOpener(t *testing.T) {
 
 func TestRegistryWaiterGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDriver()
+		d := newOpener()
 		d.open = func(context.Context) error { time.Sleep(time.Hour); return nil }
 		r := registered(d)
 		var wg sync.WaitGroup
@@ -249,7 +249,7 @@ func TestRegistryWaiterGivesUp(t *testing.T) {
 }
 
 func TestRegistryOpenErrorsKeepTheirClass(t *testing.T) {
-	d := newDriver()
+	d := newOpener()
 	d.open = func(context.Context) error {
 		return &fs.Error{Op: "open", Path: "ns", Class: fs.Target, Err: errors.New("refused")}
 	}
@@ -265,7 +265,7 @@ func TestRegistryOpenErrorsKeepTheirClass(t *testing.T) {
 }
 
 func TestRegistryOpenThatPanicsBlocksNobody(t *testing.T) {
-	d := newDriver()
+	d := newOpener()
 	d.open = func(context.Context) error { panic("driver") }
 	r := registered(d)
 	func() {
@@ -285,7 +285,7 @@ func TestRegistryOpenThatPanicsBlocksNobody(t *testing.T) {
 }
 
 func TestRegistryUnknownScheme(t *testing.T) {
-	r := registered(newDriver())
+	r := registered(newOpener())
 	_, err := r.Acquire(t.Context(), fs.Location{Scheme: "s3", Path: "/"}, fs.Options{})
 	if err == nil || fs.ClassOf(err) != fs.Unsupported || !strings.Contains(err.Error(), "mem") {
 		t.Errorf("answer %v, want Unsupported and what there is", err)
@@ -293,38 +293,39 @@ func TestRegistryUnknownScheme(t *testing.T) {
 }
 
 func TestRegisterTwicePanics(t *testing.T) {
-	r := registered(newDriver())
+	r := registered(newOpener())
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
 		}
 	}()
-	r.Register("MEM", newDriver())
+	r.Register("MEM", newOpener())
 }
 
 // TestRegistryConformance runs the suite on what Acquire returns, limits and
 // all.
 func TestRegistryConformance(t *testing.T) {
-	d := newDriver()
+	d := newOpener()
 	r := registered(d)
 	fstest.Run(t, fstest.Harness{
-		Open: func(t testing.TB) fs.FileSystem {
-			o := fs.Options{Limits: fs.LimitOptions{Total: 3, Output: 2, Input: 2, Timeout: time.Minute, StreamTimeout: time.Minute}}
+		Open: func(t testing.TB) fs.Driver {
+			o := fs.Options{Limits: fs.LimitOptions{Total: 3, Output: 2, Timeout: time.Minute, StreamTimeout: time.Minute}}
 			f, err := r.Acquire(t.Context(), target, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		},
+		Reader: func(testing.TB) fs.Reader { return d.store.Driver() },
 		Dir: func(t testing.TB) string {
 			dir := "/" + t.Name()
-			if err := d.store.Client().MkdirAll(t.Context(), dir, 0o755); err != nil {
+			if err := d.store.Mkdir(dir); err != nil {
 				t.Fatal(err)
 			}
 			return dir
 		},
-		Find: true,
-		Tick: 2 * time.Millisecond,
+		Search: true,
+		Tick:   2 * time.Millisecond,
 	})
 	if opened, closed := d.counts(); opened != closed {
 		t.Errorf("opened %d, closed %d", opened, closed)

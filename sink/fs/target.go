@@ -150,7 +150,7 @@ func cleanBase(p string) (string, error) {
 	return path.Clean(p), nil
 }
 
-// CheckPath is nil for a path that a FileSystem takes: absolute, clean, and
+// CheckPath is nil for a path that a Driver takes: absolute, clean, and
 // without a NUL. Drivers call it first; the error is of Class Path.
 func CheckPath(op, p string) error {
 	if strings.HasPrefix(p, "/") && path.Clean(p) == p && !strings.Contains(p, "\x00") {

@@ -3,16 +3,17 @@
 // coming back. An Injector decides, one operation at a time, and injectors
 // compose.
 //
-// A Put is several operations: PutCreate, a PutWrite for each slice that the
-// driver reads, and PutClose. Where one fails, the driver below sees its source
-// fail at that point and leaves what it then leaves.
+// An Upload is several operations: UploadCreate, an UploadWrite for each slice
+// that the driver reads, and UploadClose. Where one fails, the driver below sees
+// its source fail at that point and leaves what it then leaves. A Locate is two:
+// its beginning, and its end after the driver below has answered.
 //
 // The usual test fails the n-th operation for every n, until a run ends without
 // reaching it:
 //
 //	nth := func(n int) faultfs.Injector { return faultfs.Nth(n, faultfs.FailAfter(nil)) }
 //	fired := faultfs.ForEach(nth, func(n int, inj faultfs.Injector) {
-//		run(faultfs.New(store.Client(), inj))
+//		run(faultfs.New(store.Driver(), inj))
 //		check()
 //	})
 //
@@ -38,36 +39,32 @@ var ErrStopped = errors.New("the process has stopped")
 type Op int
 
 const (
-	PutCreate Op = iota
-	PutWrite     // one slice
-	PutClose     // the last step, after which a Put is whole and durable
-	Rename
+	UploadCreate Op = iota
+	UploadWrite     // one slice
+	UploadClose     // the last step, after which an Upload is whole and durable
+	Publish
 	Stat
-	Find
-	SettleBegin // the bracket before view
-	SettleEnd   // the bracket after it
-	Remove
-	MkdirAll
-	Open
-	List
+	LocateBegin // before anything is looked at
+	LocateEnd   // the end, after which the answer counts
+	Discard
 )
 
 // AllOps are all kinds of operations, for a test that wants each.
 func AllOps() []Op {
-	return []Op{PutCreate, PutWrite, PutClose, Rename, Stat, Find, SettleBegin, SettleEnd, Remove, MkdirAll, Open, List}
+	return []Op{UploadCreate, UploadWrite, UploadClose, Publish, Stat, LocateBegin, LocateEnd, Discard}
 }
 
 func (o Op) String() string {
-	return [...]string{"put-create", "put-write", "put-close", "rename", "stat", "find",
-		"settle-begin", "settle-end", "remove", "mkdir", "open", "list"}[o]
+	return [...]string{"upload-create", "upload-write", "upload-close", "publish", "stat",
+		"locate-begin", "locate-end", "discard"}[o]
 }
 
 // Call is one operation about to happen.
 type Call struct {
-	N      int // its number on this FS, from 0
+	N      int // its number on this Driver, from 0
 	Op     Op
-	Path   string // the identity for Find
-	To     string // for Rename
+	Path   string // the first name for Locate
+	To     string // the final name for Publish
 	Offset int64  // of a slice
 	Length int64  // of a slice
 }
@@ -75,9 +72,9 @@ type Call struct {
 func (c Call) String() string {
 	s := fmt.Sprintf("#%d %v %s", c.N, c.Op, c.Path)
 	switch c.Op {
-	case Rename:
-		s += " to " + c.To
-	case PutWrite:
+	case Publish:
+		s += " as " + c.To
+	case UploadWrite:
 		s += fmt.Sprintf(" [%d,%d)", c.Offset, c.Offset+c.Length)
 	}
 	return s
@@ -133,9 +130,9 @@ func Hang(release <-chan struct{}) Action { return Action{kind: hang, release: r
 func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
 
 // Late loses an operation's answer before it takes effect, and lets it take
-// effect only when FS.Land is called: the error is Unclear. This is for Rename,
-// Remove and MkdirAll; for others it is FailBefore, since their content or
-// caller is gone by then.
+// effect only when Driver.Land is called: the error is Unclear. This is for
+// Publish and Discard; for others it is FailBefore, since their content or caller
+// is gone by then.
 func Late(err error) Action { return Action{kind: late, class: fs.Unclear, err: cause(err)} }
 
 func cause(err error) error {

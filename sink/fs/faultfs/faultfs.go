@@ -2,17 +2,15 @@ package faultfs
 
 import (
 	"context"
-	"errors"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// FS is a FileSystem whose operations an Injector decides on.
-type FS struct {
-	inner fs.FileSystem
+// Driver is a Driver on whose operations an Injector decides.
+type Driver struct {
+	inner fs.Driver
 
 	mu    sync.Mutex
 	inj   Injector
@@ -20,32 +18,32 @@ type FS struct {
 	late  []func() error // effects that are still to come, in order
 }
 
-var _ fs.FileSystem = (*FS)(nil)
+var _ fs.Driver = (*Driver)(nil)
 
-// New wraps inner. Closing the FS closes inner.
-func New(inner fs.FileSystem, inj Injector) *FS { return &FS{inner: inner, inj: inj} }
+// New wraps inner. Closing the Driver closes inner.
+func New(inner fs.Driver, inj Injector) *Driver { return &Driver{inner: inner, inj: inj} }
 
 // Ops is how many operations were asked for.
-func (f *FS) Ops() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.calls)
+func (d *Driver) Ops() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.calls)
 }
 
 // Calls returns the operations that were asked for, in order.
-func (f *FS) Calls() []Call {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]Call(nil), f.calls...)
+func (d *Driver) Calls() []Call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]Call(nil), d.calls...)
 }
 
 // Land lets all late operations take effect now, in the order in which they
 // were asked for, and returns their answers, which nobody else hears.
-func (f *FS) Land() []error {
-	f.mu.Lock()
-	pending := f.late
-	f.late = nil
-	f.mu.Unlock()
+func (d *Driver) Land() []error {
+	d.mu.Lock()
+	pending := d.late
+	d.late = nil
+	d.mu.Unlock()
 	answers := make([]error, len(pending))
 	for i, act := range pending {
 		answers[i] = act()
@@ -54,16 +52,16 @@ func (f *FS) Land() []error {
 }
 
 // Close isn't an operation: it always reaches inner.
-func (f *FS) Close() error { return f.inner.Close() }
+func (d *Driver) Close() error { return d.inner.Close() }
 
 // decide numbers an operation and asks the Injector, and waits if that is the
 // answer. The Action that it returns is to be done.
-func (f *FS) decide(ctx context.Context, c Call) (Action, error) {
-	f.mu.Lock()
-	c.N = len(f.calls)
-	f.calls = append(f.calls, c)
-	a := f.inj.Decide(c)
-	f.mu.Unlock()
+func (d *Driver) decide(ctx context.Context, c Call) (Action, error) {
+	d.mu.Lock()
+	c.N = len(d.calls)
+	d.calls = append(d.calls, c)
+	a := d.inj.Decide(c)
+	d.mu.Unlock()
 
 	var over <-chan time.Time
 	switch a.kind {
@@ -89,10 +87,18 @@ func injected(c Call, a Action) error {
 	return &fs.Error{Op: c.Op.String(), Path: c.Path, Class: a.class, Err: a.err}
 }
 
+// orInjected is err, or the Action's without one.
+func orInjected(err error, c Call, a Action) error {
+	if err != nil {
+		return err
+	}
+	return injected(c, a)
+}
+
 // run does an operation that is one call below. Only those that can come late
 // have a postponed form.
-func (f *FS) run(ctx context.Context, c Call, do func() error, postponed func() error) error {
-	a, err := f.decide(ctx, c)
+func (d *Driver) run(ctx context.Context, c Call, do func() error, postponed func() error) error {
+	a, err := d.decide(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -105,118 +111,60 @@ func (f *FS) run(ctx context.Context, c Call, do func() error, postponed func() 
 		}
 	case late:
 		if postponed != nil {
-			f.mu.Lock()
-			f.late = append(f.late, postponed)
-			f.mu.Unlock()
+			d.mu.Lock()
+			d.late = append(d.late, postponed)
+			d.mu.Unlock()
 		}
 	}
 	return injected(c, a)
 }
 
-func (f *FS) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
+// Publish can fail in every way, and come late.
+func (d *Driver) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
 	do := func(ctx context.Context) func() error {
-		return func() error { return f.inner.Rename(ctx, from, to, o) }
+		return func() error { return d.inner.Publish(ctx, from, final, o) }
 	}
-	return f.run(ctx, Call{Op: Rename, Path: from, To: to}, do(ctx), do(context.WithoutCancel(ctx)))
+	return d.run(ctx, Call{Op: Publish, Path: from.Path, To: final}, do(ctx), do(context.WithoutCancel(ctx)))
 }
 
-func (f *FS) Remove(ctx context.Context, path string) error {
-	do := func(ctx context.Context) func() error { return func() error { return f.inner.Remove(ctx, path) } }
-	return f.run(ctx, Call{Op: Remove, Path: path}, do(ctx), do(context.WithoutCancel(ctx)))
-}
-
-func (f *FS) MkdirAll(ctx context.Context, path string, mode uint32) error {
+// Discard can fail in every way, and come late.
+func (d *Driver) Discard(ctx context.Context, hidden string) error {
 	do := func(ctx context.Context) func() error {
-		return func() error { return f.inner.MkdirAll(ctx, path, mode) }
+		return func() error { return d.inner.Discard(ctx, hidden) }
 	}
-	return f.run(ctx, Call{Op: MkdirAll, Path: path}, do(ctx), do(context.WithoutCancel(ctx)))
+	return d.run(ctx, Call{Op: Discard, Path: hidden}, do(ctx), do(context.WithoutCancel(ctx)))
 }
 
-func (f *FS) Stat(ctx context.Context, path string) (fs.Info, error) {
-	return f.stat(ctx, f.inner, path)
-}
-
-func (f *FS) Find(ctx context.Context, id fs.FileID) (fs.Info, error) {
-	return f.find(ctx, f.inner, id)
-}
-
-func (f *FS) stat(ctx context.Context, v fs.Viewer, path string) (info fs.Info, err error) {
-	return answer(f, ctx, Call{Op: Stat, Path: path}, func() (fs.Info, error) { return v.Stat(ctx, path) })
-}
-
-func (f *FS) find(ctx context.Context, v fs.Viewer, id fs.FileID) (info fs.Info, err error) {
-	return answer(f, ctx, Call{Op: Find, Path: string(id)}, func() (fs.Info, error) { return v.Find(ctx, id) })
-}
-
-func (f *FS) List(ctx context.Context, path string) ([]fs.Info, error) {
-	return answer(f, ctx, Call{Op: List, Path: path}, func() ([]fs.Info, error) { return f.inner.List(ctx, path) })
-}
-
-// Open fails like any operation; what it returns reads undisturbed.
-func (f *FS) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	var opened io.ReadCloser
-	r, err := answer(f, ctx, Call{Op: Open, Path: path}, func() (r io.ReadCloser, err error) {
-		opened, err = f.inner.Open(ctx, path)
-		return opened, err
-	})
-	if err != nil && opened != nil {
-		err = errors.Join(err, opened.Close()) // the answer that was lost
-	}
-	return r, err
-}
-
-// answer is run for operations that return something, which an error voids.
-func answer[T any](f *FS, ctx context.Context, c Call, do func() (T, error)) (T, error) {
-	var got, none T
-	err := f.run(ctx, c, func() (err error) { got, err = do(); return err }, nil)
+// Stat answers nothing if it fails.
+func (d *Driver) Stat(ctx context.Context, path string) (info fs.Info, err error) {
+	err = d.run(ctx, Call{Op: Stat, Path: path}, func() (err error) {
+		info, err = d.inner.Stat(ctx, path)
+		return err
+	}, nil)
 	if err != nil {
-		return none, err
+		return fs.Info{}, err
 	}
-	return got, nil
+	return info, nil
 }
 
-// viewer is a Viewer whose operations are decided on, too.
-type viewer struct {
-	f *FS
-	v fs.Viewer
-}
-
-func (v viewer) Stat(ctx context.Context, path string) (fs.Info, error) {
-	return v.f.stat(ctx, v.v, path)
-}
-
-func (v viewer) Find(ctx context.Context, id fs.FileID) (fs.Info, error) {
-	return v.f.find(ctx, v.v, id)
-}
-
-// Settle has two operations of its own, one for each end of the bracket.
-// Failing SettleEnd in any way makes view's answer worthless after it was
-// given.
-func (f *FS) Settle(ctx context.Context, dir string, view func(context.Context, fs.Viewer) error) error {
-	enter := func() error {
-		return f.inner.Settle(ctx, dir, func(ctx context.Context, v fs.Viewer) error {
-			err := view(ctx, viewer{f, v})
-			c := Call{Op: SettleEnd, Path: dir}
-			a, endErr := f.decide(ctx, c)
-			switch {
-			case err != nil:
-				return err
-			case endErr != nil:
-				return endErr
-			case a.kind != pass:
-				return injected(c, a)
-			}
-			return nil
-		})
+// Locate has two operations. Failing LocateBegin in any way keeps inner from
+// being asked; failing LocateEnd in any way voids the answer that it gave.
+func (d *Driver) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.Place, error) {
+	c := Call{Op: LocateBegin}
+	if len(names) > 0 {
+		c.Path = names[0]
 	}
-	c := Call{Op: SettleBegin, Path: dir}
-	a, err := f.decide(ctx, c)
+	if a, err := d.decide(ctx, c); err != nil || a.kind != pass {
+		return fs.Place{}, orInjected(err, c, a)
+	}
+	place, err := d.inner.Locate(ctx, id, names...)
+	c.Op = LocateEnd
+	a, endErr := d.decide(ctx, c)
 	switch {
 	case err != nil:
-		return err
-	case a.kind != pass:
-		// Whether the marker was made or not, view isn't called.
-		return injected(c, a)
+		return fs.Place{}, err
+	case endErr != nil || a.kind != pass:
+		return fs.Place{}, orInjected(endErr, c, a)
 	}
-	return enter()
+	return place, nil
 }

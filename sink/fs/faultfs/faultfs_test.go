@@ -18,21 +18,24 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
 )
 
-var options = fs.PutOptions{FileMode: 0o644, DirMode: 0o755}
+var publishing = fs.PublishOptions{DirMode: 0o755}
+
+var options = fs.UploadOptions{FileMode: 0o644, DirMode: 0o755}
 
 func TestConformanceWithoutFaults(t *testing.T) {
 	store := memfs.New(memfs.Options{})
 	fstest.Run(t, fstest.Harness{
-		Open: func(testing.TB) fs.FileSystem { return faultfs.New(store.Client(), faultfs.None()) },
+		Open:   func(testing.TB) fs.Driver { return faultfs.New(store.Driver(), faultfs.None()) },
+		Reader: func(testing.TB) fs.Reader { return store.Driver() },
 		Dir: func(t testing.TB) string {
 			dir := "/" + t.Name()
-			if err := store.Client().MkdirAll(t.Context(), dir, 0o755); err != nil {
+			if err := store.Mkdir(dir); err != nil {
 				t.Fatal(err)
 			}
 			return dir
 		},
-		Find: true,
-		Tick: 2 * time.Millisecond,
+		Search: true,
+		Tick:   2 * time.Millisecond,
 	})
 }
 
@@ -42,8 +45,8 @@ const slice = 1 << 20
 // content takes three slices.
 var content = strings.Repeat("0123456789abcdef", 5*slice/2/16)
 
-// TestPut says what a driver leaves behind for each fault at each step.
-func TestPut(t *testing.T) {
+// TestUpload says what a driver leaves behind for each fault at each step.
+func TestUpload(t *testing.T) {
 	lost := faultfs.FailAfter(nil)
 	gone := faultfs.FailBefore(fs.Target, nil)
 	for _, row := range []struct {
@@ -54,33 +57,33 @@ func TestPut(t *testing.T) {
 		left   int  // bytes at the path, -1 if nothing is there
 		closed bool // on the target that knows
 	}{
-		{"create before", faultfs.Every(faultfs.On(faultfs.PutCreate), gone), len(content), fs.Target, -1, false},
-		{"create after", faultfs.Every(faultfs.On(faultfs.PutCreate), lost), len(content), fs.Unclear, 0, false},
-		{"create after, empty file", faultfs.Every(faultfs.On(faultfs.PutCreate), lost), 0, fs.Unclear, 0, false},
+		{"create before", faultfs.Every(faultfs.On(faultfs.UploadCreate), gone), len(content), fs.Target, -1, false},
+		{"create after", faultfs.Every(faultfs.On(faultfs.UploadCreate), lost), len(content), fs.Unclear, 0, false},
+		{"create after, empty file", faultfs.Every(faultfs.On(faultfs.UploadCreate), lost), 0, fs.Unclear, 0, false},
 		{"first slice before", faultfs.Nth(1, gone), len(content), fs.Target, 0, false},
 		{"first slice after", faultfs.Nth(1, lost), len(content), fs.Unclear, slice, false},
 		{"second slice before", faultfs.Nth(2, gone), len(content), fs.Target, slice, false},
 		{"second slice half", faultfs.Nth(2, faultfs.Half(100, fs.Path, nil)), len(content), fs.Path, slice + 100, false},
 		{"last slice after", faultfs.Nth(3, lost), len(content), fs.Unclear, len(content), false},
 		{"half of more than there is", faultfs.Nth(3, faultfs.Half(1<<30, fs.Unclear, nil)), len(content), fs.Unclear, len(content), false},
-		{"close before", faultfs.Every(faultfs.On(faultfs.PutClose), gone), len(content), fs.Target, len(content), false},
-		{"close before, empty file", faultfs.Every(faultfs.On(faultfs.PutClose), gone), 0, fs.Target, 0, false},
-		{"close after", faultfs.Every(faultfs.On(faultfs.PutClose), lost), len(content), fs.Unclear, len(content), true},
-		{"close after, empty file", faultfs.Every(faultfs.On(faultfs.PutClose), lost), 0, fs.Unclear, 0, true},
+		{"close before", faultfs.Every(faultfs.On(faultfs.UploadClose), gone), len(content), fs.Target, len(content), false},
+		{"close before, empty file", faultfs.Every(faultfs.On(faultfs.UploadClose), gone), 0, fs.Target, 0, false},
+		{"close after", faultfs.Every(faultfs.On(faultfs.UploadClose), lost), len(content), fs.Unclear, len(content), true},
+		{"close after, empty file", faultfs.Every(faultfs.On(faultfs.UploadClose), lost), 0, fs.Unclear, 0, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			store, dir := memfs.New(memfs.Options{}), t.TempDir()
 			for _, below := range []struct {
-				fs    fs.FileSystem
+				fs    fs.Driver
 				path  string
 				knows bool
-			}{{store.Client(), "/d/a", true}, {localfs.New(localfs.Options{}), dir + "/d/a", false}} {
+			}{{store.Driver(), "/d/a", true}, {localfs.New(localfs.Options{}), dir + "/d/a", false}} {
 				inj := faultfs.First(row.inj) // counted anew below
 				before := inj.Fired()
 				f := faultfs.New(below.fs, inj)
-				_, err := f.Put(t.Context(), strings.NewReader(content[:row.size]), below.path, options)
+				_, err := f.Upload(t.Context(), strings.NewReader(content[:row.size]), below.path, options)
 				if err == nil || fs.ClassOf(err) != row.class || !errors.Is(err, faultfs.ErrInjected) {
-					t.Errorf("Put answers %v, want class %v", err, row.class)
+					t.Errorf("Upload answers %v, want class %v", err, row.class)
 				}
 				if fired := inj.Fired() - before; fired != 1 {
 					t.Errorf("%v fired %d times", inj, fired)
@@ -98,16 +101,16 @@ func TestPut(t *testing.T) {
 	}
 }
 
-func TestPutCountsItsSteps(t *testing.T) {
+func TestUploadCountsItsSteps(t *testing.T) {
 	for size, want := range map[int][]faultfs.Op{
-		0:            {faultfs.PutCreate, faultfs.PutClose},
-		1:            {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutClose},
-		slice:        {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutClose},
-		slice + 1:    {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutWrite, faultfs.PutClose},
-		len(content): {faultfs.PutCreate, faultfs.PutWrite, faultfs.PutWrite, faultfs.PutWrite, faultfs.PutClose},
+		0:            {faultfs.UploadCreate, faultfs.UploadClose},
+		1:            {faultfs.UploadCreate, faultfs.UploadWrite, faultfs.UploadClose},
+		slice:        {faultfs.UploadCreate, faultfs.UploadWrite, faultfs.UploadClose},
+		slice + 1:    {faultfs.UploadCreate, faultfs.UploadWrite, faultfs.UploadWrite, faultfs.UploadClose},
+		len(content): {faultfs.UploadCreate, faultfs.UploadWrite, faultfs.UploadWrite, faultfs.UploadWrite, faultfs.UploadClose},
 	} {
-		f := faultfs.New(memfs.New(memfs.Options{}).Client(), faultfs.None())
-		if _, err := f.Put(t.Context(), strings.NewReader(content[:size]), "/a", options); err != nil {
+		f := faultfs.New(memfs.New(memfs.Options{}).Driver(), faultfs.None())
+		if _, err := f.Upload(t.Context(), strings.NewReader(content[:size]), "/a", options); err != nil {
 			t.Fatal(err)
 		}
 		var ops []faultfs.Op
@@ -120,13 +123,13 @@ func TestPutCountsItsSteps(t *testing.T) {
 	}
 }
 
-func TestPutPassesTheDriversOwnError(t *testing.T) {
+func TestUploadPassesTheDriversOwnError(t *testing.T) {
 	store := memfs.New(memfs.Options{})
 	store.SetQuota("/", 10)
-	f := faultfs.New(store.Client(), faultfs.Every(faultfs.On(faultfs.PutClose), faultfs.FailAfter(nil)))
-	_, err := f.Put(t.Context(), strings.NewReader(content), "/a", options)
+	f := faultfs.New(store.Driver(), faultfs.Every(faultfs.On(faultfs.UploadClose), faultfs.FailAfter(nil)))
+	_, err := f.Upload(t.Context(), strings.NewReader(content), "/a", options)
 	if err == nil || fs.ClassOf(err) != fs.Path || errors.Is(err, faultfs.ErrInjected) {
-		t.Errorf("Put answers %v", err)
+		t.Errorf("Upload answers %v", err)
 	}
 }
 
@@ -134,43 +137,26 @@ func TestPutPassesTheDriversOwnError(t *testing.T) {
 // took effect.
 var acts = []struct {
 	op       faultfs.Op
-	act      func(ctx context.Context, f fs.FileSystem, s *memfs.Store) error
+	act      func(ctx context.Context, f fs.Driver, s *memfs.Store) error
 	happened func(s *memfs.Store) bool // nil if there is no effect to see
 }{
-	{faultfs.Rename, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
-		return f.Rename(ctx, "/d/a", "/d/b", options)
+	{faultfs.Publish, func(ctx context.Context, f fs.Driver, _ *memfs.Store) error {
+		return f.Publish(ctx, fs.Info{Path: "/d/a"}, "/d/b", publishing)
 	}, func(s *memfs.Store) bool { return s.Files()[0].Path == "/d/b" }},
-	{faultfs.Remove, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
-		return f.Remove(ctx, "/d/a")
+	{faultfs.Discard, func(ctx context.Context, f fs.Driver, _ *memfs.Store) error {
+		return f.Discard(ctx, "/d/a")
 	}, func(s *memfs.Store) bool { return len(s.Files()) == 0 }},
-	{faultfs.MkdirAll, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
-		return f.MkdirAll(ctx, "/d/e", 0o755)
-	}, func(s *memfs.Store) bool { _, err := s.Mode("/d/e"); return err == nil }},
-	{faultfs.Stat, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
+	{faultfs.Stat, func(ctx context.Context, f fs.Driver, _ *memfs.Store) error {
 		_, err := f.Stat(ctx, "/d/a")
 		return err
 	}, nil},
-	{faultfs.Find, func(ctx context.Context, f fs.FileSystem, s *memfs.Store) error {
-		_, err := f.Find(ctx, s.Files()[0].ID)
-		return err
-	}, nil},
-	{faultfs.List, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
-		_, err := f.List(ctx, "/d")
-		return err
-	}, nil},
-	{faultfs.Open, func(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
-		r, err := f.Open(ctx, "/d/a")
-		if err != nil {
-			return err
-		}
-		return r.Close()
-	}, nil},
-	{faultfs.SettleBegin, settle, nil},
-	{faultfs.SettleEnd, settle, nil},
+	{faultfs.LocateBegin, locate, nil},
+	{faultfs.LocateEnd, locate, nil},
 }
 
-func settle(ctx context.Context, f fs.FileSystem, _ *memfs.Store) error {
-	return f.Settle(ctx, "/d", func(context.Context, fs.Viewer) error { return nil })
+func locate(ctx context.Context, f fs.Driver, _ *memfs.Store) error {
+	_, err := f.Locate(ctx, "", "/d/a")
+	return err
 }
 
 // stored is a store with one file.
@@ -201,7 +187,7 @@ func TestEveryOperationFailsAsTold(t *testing.T) {
 			t.Run(fmt.Sprint(a.op, " ", row.action), func(t *testing.T) {
 				store := stored(t)
 				inj := faultfs.Every(faultfs.On(a.op), row.action)
-				f := faultfs.New(store.Client(), inj)
+				f := faultfs.New(store.Driver(), inj)
 				err := a.act(t.Context(), f, store)
 				if !errors.Is(err, errMine) || fs.ClassOf(err) != row.class || inj.Fired() != 1 {
 					t.Errorf("answer %v, want class %v; fired %d times", err, row.class, inj.Fired())
@@ -227,9 +213,9 @@ func TestEveryOperationFailsAsTold(t *testing.T) {
 
 func TestLateAfterTheCallersContextEnded(t *testing.T) {
 	store := stored(t)
-	f := faultfs.New(store.Client(), faultfs.Nth(0, faultfs.Late(nil)))
+	f := faultfs.New(store.Driver(), faultfs.Nth(0, faultfs.Late(nil)))
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := f.Rename(ctx, "/d/a", "/d/b", options); err == nil {
+	if err := f.Publish(ctx, fs.Info{Path: "/d/a"}, "/d/b", publishing); err == nil {
 		t.Fatal("no error")
 	}
 	cancel()
@@ -249,7 +235,7 @@ func TestHang(t *testing.T) {
 		t.Run(a.op.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, release := stored(t), make(chan struct{})
-				f := faultfs.New(store.Client(), faultfs.Every(faultfs.On(a.op), faultfs.Hang(release)))
+				f := faultfs.New(store.Driver(), faultfs.Every(faultfs.On(a.op), faultfs.Hang(release)))
 
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
@@ -282,15 +268,15 @@ func TestHang(t *testing.T) {
 	}
 }
 
-func TestHangInTheMiddleOfAPut(t *testing.T) {
+func TestHangInTheMiddleOfAnUpload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memfs.New(memfs.Options{})
-		f := faultfs.New(store.Client(), faultfs.Nth(2, faultfs.Hang(nil)))
+		f := faultfs.New(store.Driver(), faultfs.Nth(2, faultfs.Hang(nil)))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := f.Put(ctx, strings.NewReader(content), "/a", options)
+		_, err := f.Upload(ctx, strings.NewReader(content), "/a", options)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Put answers %v", err)
+			t.Errorf("Upload answers %v", err)
 		}
 		if files := store.Files(); len(files) != 1 || files[0].Length != slice || files[0].Closed {
 			t.Errorf("left is %+v", files)
@@ -300,7 +286,7 @@ func TestHangInTheMiddleOfAPut(t *testing.T) {
 
 func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := faultfs.New(stored(t).Client(), faultfs.Every(faultfs.Match{}, faultfs.Delay(time.Second)))
+		f := faultfs.New(stored(t).Driver(), faultfs.Every(faultfs.Match{}, faultfs.Delay(time.Second)))
 		begin := time.Now()
 		if _, err := f.Stat(t.Context(), "/d/a"); err != nil {
 			t.Error(err)
@@ -316,45 +302,54 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-func TestSettleWithALostBracket(t *testing.T) {
-	for op, called := range map[faultfs.Op]bool{faultfs.SettleBegin: false, faultfs.SettleEnd: true} {
-		f := faultfs.New(stored(t).Client(), faultfs.Every(faultfs.On(op), faultfs.FailBefore(fs.Target, nil)))
-		viewed := false
-		err := f.Settle(t.Context(), "/d", func(ctx context.Context, v fs.Viewer) error {
-			viewed = true
-			_, err := v.Stat(ctx, "/d/a")
-			return err
-		})
-		if !errors.Is(err, faultfs.ErrInjected) || viewed != called {
-			t.Errorf("%v: answer %v, view called: %v", op, err, viewed)
+// asked counts how often a driver is asked to locate.
+type asked struct {
+	fs.Driver
+	n int
+}
+
+func (a *asked) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.Place, error) {
+	a.n++
+	return a.Driver.Locate(ctx, id, names...)
+}
+
+func TestLocateWithALostBracket(t *testing.T) {
+	for op, want := range map[faultfs.Op]int{faultfs.LocateBegin: 0, faultfs.LocateEnd: 1} {
+		below := &asked{Driver: stored(t).Driver()}
+		f := faultfs.New(below, faultfs.Every(faultfs.On(op), faultfs.FailBefore(fs.Target, nil)))
+		place, err := f.Locate(t.Context(), "", "/d/a")
+		if !errors.Is(err, faultfs.ErrInjected) || below.n != want || len(place.Names) != 0 {
+			t.Errorf("%v: answer %+v, %v; asked below %d times", op, place, err, below.n)
 		}
 	}
 }
 
-func TestAViewersAnswersCanFail(t *testing.T) {
-	f := faultfs.New(stored(t).Client(), faultfs.Every(faultfs.On(faultfs.Stat), faultfs.FailBefore(fs.Target, nil)))
-	err := f.Settle(t.Context(), "/d", func(ctx context.Context, v fs.Viewer) error {
-		_, err := v.Stat(ctx, "/d/a")
-		return err
-	})
-	if !errors.Is(err, faultfs.ErrInjected) {
-		t.Errorf("answer %v", err)
+// TestLocatePassesTheDriversOwnError: what is missing only because the driver
+// couldn't look isn't missing.
+func TestLocatePassesTheDriversOwnError(t *testing.T) {
+	store := stored(t)
+	store.SetDown(errors.New("gone"))
+	f := faultfs.New(store.Driver(), faultfs.Every(faultfs.On(faultfs.LocateEnd), faultfs.FailAfter(nil)))
+	place, err := f.Locate(t.Context(), "", "/d/a")
+	if err == nil || fs.ClassOf(err) != fs.Target || errors.Is(err, faultfs.ErrInjected) || len(place.Names) != 0 {
+		t.Errorf("answer %+v, %v", place, err)
 	}
 }
 
 // publish is a commit such as a sink makes.
-func publish(ctx context.Context, f fs.FileSystem) error {
-	if _, err := f.Put(ctx, strings.NewReader(content), "/d/.a", options); err != nil {
+func publish(ctx context.Context, f fs.Driver) error {
+	info, err := f.Upload(ctx, strings.NewReader(content), "/d/.a", options)
+	if err != nil {
 		return err
 	}
 	if _, err := f.Stat(ctx, "/d/.a"); err != nil {
 		return err
 	}
-	return f.Rename(ctx, "/d/.a", "/d/a", options)
+	return f.Publish(ctx, info, "/d/a", publishing)
 }
 
 func TestForEachReachesEveryOperation(t *testing.T) {
-	counted := faultfs.New(memfs.New(memfs.Options{}).Client(), faultfs.None())
+	counted := faultfs.New(memfs.New(memfs.Options{}).Driver(), faultfs.None())
 	if err := publish(t.Context(), counted); err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +364,7 @@ func TestForEachReachesEveryOperation(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			fired := faultfs.ForEach(row.make, func(n int, inj faultfs.Injector) {
-				err := publish(t.Context(), faultfs.New(memfs.New(memfs.Options{}).Client(), inj))
+				err := publish(t.Context(), faultfs.New(memfs.New(memfs.Options{}).Driver(), inj))
 				if want := n < counted.Ops(); want != (err != nil) || want && !errors.Is(err, row.err) {
 					t.Errorf("%v: answer %v", inj, err)
 				}
@@ -386,7 +381,7 @@ func TestStopHasNoEffectAfterwards(t *testing.T) {
 	lengths := map[string]bool{}
 	faultfs.ForEach(faultfs.StopAfter, func(n int, inj faultfs.Injector) {
 		store := memfs.New(memfs.Options{})
-		f := faultfs.New(store.Client(), inj)
+		f := faultfs.New(store.Driver(), inj)
 		err := publish(t.Context(), f)
 		before := store.Files()
 		if err != nil {
@@ -411,7 +406,7 @@ func TestStopHasNoEffectAfterwards(t *testing.T) {
 
 func TestStopWhenStaysStopped(t *testing.T) {
 	dead := false
-	f := faultfs.New(stored(t).Client(), faultfs.StopWhen(func() bool { return dead }))
+	f := faultfs.New(stored(t).Driver(), faultfs.StopWhen(func() bool { return dead }))
 	if _, err := f.Stat(t.Context(), "/d/a"); err != nil {
 		t.Error(err)
 	}
@@ -426,8 +421,8 @@ func TestInjectors(t *testing.T) {
 	gone := faultfs.FailBefore(fs.Target, nil)
 	call := func(n int, op faultfs.Op, path string) faultfs.Call { return faultfs.Call{N: n, Op: op, Path: path} }
 	calls := []faultfs.Call{
-		call(0, faultfs.Stat, "/base/x/a"), call(1, faultfs.Remove, "/base/x/a"), call(2, faultfs.Stat, "/base/y/b"),
-		{N: 3, Op: faultfs.Rename, Path: "/base/x/.a", To: "/base/y/a"}, call(4, faultfs.Stat, "/basement/a"),
+		call(0, faultfs.Stat, "/base/x/a"), call(1, faultfs.Discard, "/base/x/a"), call(2, faultfs.Stat, "/base/y/b"),
+		{N: 3, Op: faultfs.Publish, Path: "/base/x/.a", To: "/base/y/a"}, call(4, faultfs.Stat, "/basement/a"),
 	}
 	off := faultfs.NewSwitch(faultfs.Every(faultfs.Match{}, gone))
 	on := faultfs.NewSwitch(faultfs.Every(faultfs.Match{}, gone))
@@ -494,8 +489,8 @@ func TestOpsPrintThemselves(t *testing.T) {
 	if len(seen) != len(faultfs.AllOps()) {
 		t.Errorf("names are %v", seen)
 	}
-	c := faultfs.Call{N: 3, Op: faultfs.Rename, Path: "/a", To: "/b"}
-	if c.String() != "#3 rename /a to /b" {
+	c := faultfs.Call{N: 3, Op: faultfs.Publish, Path: "/a", To: "/b"}
+	if c.String() != "#3 publish /a as /b" {
 		t.Error(c)
 	}
 }

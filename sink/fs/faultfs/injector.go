@@ -68,9 +68,9 @@ type Match struct {
 	// Ops are the kinds, any if empty.
 	Ops []Op
 	// Path is a pattern of path.Match for the path or the last of its names,
-	// or a Rename's target alike; "" is any.
+	// or the final name of a Publish alike; "" is any.
 	Path string
-	// Below is a directory that the path, or a Rename's target, is in or below;
+	// Below is a directory that the path, or the final name of a Publish, is in or below;
 	// "" is any.
 	Below string
 }
@@ -163,7 +163,7 @@ func Random(seed uint64, p float64, m Match, actions ...Action) Injector {
 
 // StopAfter lets n operations pass and answers ErrStopped to all that follow,
 // which have no effect: what the target looks like if the process dies just
-// before operation number n. Shared by several FS, it stops all of them when one
+// before operation number n. Shared by several Drivers, it stops all of them when one
 // gets there.
 func StopAfter(n int) Injector {
 	stopped := false

@@ -10,7 +10,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// Bench measures Put of 64 MiB: from a file, which a driver may let the kernel
+// Bench measures Upload of 64 MiB: from a file, which a driver may let the kernel
 // copy, and from memory.
 func Bench(b *testing.B, h Harness) {
 	const size = 64 << 20
@@ -28,18 +28,18 @@ func Bench(b *testing.B, h Harness) {
 		name string
 		src  fs.Source
 	}{{"file", osSource{f, size}}, {"memory", bytes.NewReader(content)}} {
-		b.Run("Put64MiB/from="+row.name, func(b *testing.B) {
+		b.Run("Upload64MiB/from="+row.name, func(b *testing.B) {
 			c, dir := h.Open(b), h.Dir(b)
 			defer c.Close()
 			b.SetBytes(size)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				info, err := c.Put(b.Context(), row.src, fmt.Sprintf("%s/%d", dir, i), options)
+				info, err := c.Upload(b.Context(), row.src, fmt.Sprintf("%s/%d", dir, i), options)
 				if err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()
-				if err := c.Remove(b.Context(), info.Path); err != nil {
+				if err := c.Discard(b.Context(), info.Path); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()

@@ -1,7 +1,7 @@
 // Package fstest is the conformance suite of package fs: one call, and every
-// sentence of the FileSystem interface is tried on a driver.
+// sentence of the Driver interface is tried on a driver.
 //
-//	func TestConformance(t *testing.T) { fstest.Run(t, fstest.Harness{Open: ..., Dir: ...}) }
+//	func TestConformance(t *testing.T) { fstest.Run(t, fstest.Harness{Open: ..., Reader: ..., Dir: ...}) }
 //
 // Each sub-test has clients and a directory of its own, so any of them runs
 // alone. A sub-test is skipped only for an ability that the Harness declares to
@@ -25,13 +25,15 @@ import (
 type Harness struct {
 	// Open returns a new client. All clients are of one target; the suite
 	// closes them.
-	Open func(t testing.TB) fs.FileSystem
+	Open func(t testing.TB) fs.Driver
+	// Reader returns a reader of the target, which shows what is there.
+	Reader func(t testing.TB) fs.Reader
 	// Dir returns a directory that exists, is empty and belongs to the caller.
 	Dir func(t testing.TB) string
 
-	// Find says that files can be found by identity. Otherwise Find must
-	// answer Unsupported.
-	Find bool
+	// Search says that Locate can search for a file by its identity. Otherwise
+	// it must never claim to have done so.
+	Search bool
 	// NoColon says that the target refuses names with a colon, as HDFS does.
 	NoColon bool
 	// Tick is what two events must be apart for the target to give them
@@ -45,7 +47,7 @@ type Harness struct {
 	Mode func(t testing.TB, p string) uint32
 	// Refused calls f, on the same goroutine, with a client that may not make
 	// or remove entries in dir. Nil: nothing is ever refused.
-	Refused func(t testing.TB, dir string, f func(fs.FileSystem))
+	Refused func(t testing.TB, dir string, f func(fs.Driver))
 }
 
 // Run runs the suite.
@@ -54,13 +56,12 @@ func Run(t *testing.T, h Harness) {
 		name  string
 		tests []test
 	}{
-		{"Put", putTests},
-		{"Rename", renameTests},
+		{"Upload", uploadTests},
+		{"Publish", publishTests},
 		{"Identity", identityTests},
-		{"Settle", settleTests},
-		{"Remove", removeTests},
-		{"Directories", directoryTests},
-		{"Open", openTests},
+		{"Locate", locateTests},
+		{"Discard", discardTests},
+		{"Reader", readerTests},
 		{"Names", nameTests},
 		{"Refusal", refusalTests},
 		{"Life", lifeTests},
@@ -70,7 +71,7 @@ func Run(t *testing.T, h Harness) {
 				t.Run(row.name, func(t *testing.T) {
 					c := h.Open(t)
 					defer c.Close()
-					row.run(&site{T: t, h: h, fs: c, dir: h.Dir(t)})
+					row.run(&site{T: t, h: h, driver: c, reader: h.Reader(t), dir: h.Dir(t)})
 				})
 			}
 		})
@@ -87,13 +88,17 @@ type test struct {
 // the test instead of returning errors.
 type site struct {
 	*testing.T
-	h   Harness
-	fs  fs.FileSystem
-	dir string
+	h      Harness
+	driver fs.Driver
+	reader fs.Reader
+	dir    string
 }
 
-// options are those of a sub-test that doesn't care.
-var options = fs.PutOptions{FileMode: 0o644, DirMode: 0o755}
+// options and publishing are those of a sub-test that doesn't care.
+var (
+	options    = fs.UploadOptions{FileMode: 0o644, DirMode: 0o755}
+	publishing = fs.PublishOptions{DirMode: 0o755}
+)
 
 func (s *site) ctx() context.Context { return s.Context() }
 
@@ -101,42 +106,56 @@ func (s *site) ctx() context.Context { return s.Context() }
 func (s *site) path(name string) string { return path.Join(s.dir, name) }
 
 // other returns a second client.
-func (s *site) other() fs.FileSystem {
+func (s *site) other() fs.Driver {
 	c := s.h.Open(s)
 	s.Cleanup(func() { c.Close() })
 	return c
 }
 
-// put makes a file and checks what Put says of it.
-func (s *site) put(name, content string) fs.Info {
+// upload makes a file and checks what Upload says of it.
+func (s *site) upload(name, content string) fs.Info {
 	s.Helper()
-	info, err := s.fs.Put(s.ctx(), bytes.NewReader([]byte(content)), s.path(name), options)
+	info, err := s.driver.Upload(s.ctx(), bytes.NewReader([]byte(content)), s.path(name), options)
 	if err != nil {
-		s.Fatalf("put %s: %v", name, err)
+		s.Fatalf("upload %s: %v", name, err)
 	}
 	if info.Path != s.path(name) || info.Length != int64(len(content)) || !info.Closed || info.Dir || info.ModTime.IsZero() {
-		s.Errorf("Put answers %+v for %d bytes at %s", info, len(content), s.path(name))
+		s.Errorf("Upload answers %+v for %d bytes at %s", info, len(content), s.path(name))
 	}
 	return info
 }
 
-func (s *site) rename(from, to string) {
+// publish publishes what is at from now, if anything is.
+func (s *site) publish(from, to string) error {
 	s.Helper()
-	if err := s.fs.Rename(s.ctx(), s.path(from), s.path(to), options); err != nil {
-		s.Fatalf("rename %s to %s: %v", from, to, err)
+	info, err := s.driver.Stat(s.ctx(), s.path(from))
+	if err != nil {
+		s.class(err, fs.Missing, fs.Path)
+		info = fs.Info{Path: s.path(from)}
+	}
+	return s.driver.Publish(s.ctx(), info, s.path(to), publishing)
+}
+
+func (s *site) mustPublish(from, to string) {
+	s.Helper()
+	if err := s.publish(from, to); err != nil {
+		s.Fatalf("publish %s as %s: %v", from, to, err)
 	}
 }
 
+// mkdir makes a directory as drivers do, for a file, which then goes.
 func (s *site) mkdir(name string) {
 	s.Helper()
-	if err := s.fs.MkdirAll(s.ctx(), s.path(name), 0o755); err != nil {
-		s.Fatalf("mkdir %s: %v", name, err)
+	const file = ".made-for"
+	s.upload(path.Join(name, file), "")
+	if err := s.driver.Discard(s.ctx(), s.path(path.Join(name, file))); err != nil {
+		s.Fatalf("make directory %s: %v", name, err)
 	}
 }
 
 func (s *site) stat(name string) fs.Info {
 	s.Helper()
-	info, err := s.fs.Stat(s.ctx(), s.path(name))
+	info, err := s.driver.Stat(s.ctx(), s.path(name))
 	if err != nil {
 		s.Fatalf("stat %s: %v", name, err)
 	}
@@ -146,7 +165,7 @@ func (s *site) stat(name string) fs.Info {
 // missing checks that there is nothing at name.
 func (s *site) missing(name string) {
 	s.Helper()
-	info, err := s.fs.Stat(s.ctx(), s.path(name))
+	info, err := s.driver.Stat(s.ctx(), s.path(name))
 	if err == nil {
 		s.Errorf("there is something at %s: %+v", name, info)
 	} else if c := fs.ClassOf(err); c != fs.Missing {
@@ -157,7 +176,7 @@ func (s *site) missing(name string) {
 // read returns the content at name.
 func (s *site) read(name string) string {
 	s.Helper()
-	r, err := s.fs.Open(s.ctx(), s.path(name))
+	r, err := s.reader.Open(s.ctx(), s.path(name))
 	if err != nil {
 		s.Fatalf("open %s: %v", name, err)
 	}
@@ -202,7 +221,7 @@ func (s *site) class(err error, want ...fs.Class) {
 // names lists the names below name.
 func (s *site) names(name string) []string {
 	s.Helper()
-	infos, err := s.fs.List(s.ctx(), s.path(name))
+	infos, err := s.reader.List(s.ctx(), s.path(name))
 	if err != nil {
 		s.Fatalf("list %s: %v", name, err)
 	}

@@ -25,10 +25,10 @@ var nameTests = []test{
 			names = append(names, "a:b", "12:30:00")
 		}
 		for _, n := range names {
-			info := s.put("files/temp", n)
-			s.rename("files/temp", "files/"+n)
+			info := s.upload("files/temp", n)
+			s.mustPublish("files/temp", "files/"+n)
 			s.same("files/"+n, info)
-			s.put("dirs/"+n+"/a", n)
+			s.upload("dirs/"+n+"/a", n)
 			s.content("dirs/"+n+"/a", n)
 		}
 		slices.Sort(names)
@@ -47,15 +47,14 @@ var nameTests = []test{
 			long = append(long, "a:b")
 		}
 		for _, n := range long {
-			_, err := s.fs.Put(s.ctx(), strings.NewReader("x"), s.path(n), options)
+			_, err := s.driver.Upload(s.ctx(), strings.NewReader("x"), s.path(n), options)
 			s.class(err, fs.Path)
-			_, err = s.fs.Put(s.ctx(), strings.NewReader("x"), s.path(n+"/a"), options)
+			_, err = s.driver.Upload(s.ctx(), strings.NewReader("x"), s.path(n+"/a"), options)
 			s.class(err, fs.Path)
-			s.class(s.fs.MkdirAll(s.ctx(), s.path(n), 0o755), fs.Path)
-			s.put("a", "content")
-			s.class(s.fs.Rename(s.ctx(), s.path("a"), s.path(n), options), fs.Path)
+			s.upload("a", "content")
+			s.class(s.publish("a", n), fs.Path)
 			s.content("a", "content")
-			if err := s.fs.Remove(s.ctx(), s.path("a")); err != nil {
+			if err := s.driver.Discard(s.ctx(), s.path("a")); err != nil {
 				s.Fatal(err)
 			}
 		}
@@ -65,11 +64,13 @@ var nameTests = []test{
 	}},
 	{"that aren't absolute and clean are refused", func(s *site) {
 		for _, p := range []string{"", "a", "./a", s.dir + "//a", s.dir + "/./a", s.dir + "/b/../a", s.dir + "/a/", s.dir + "/a\x00b"} {
-			_, err := s.fs.Put(s.ctx(), strings.NewReader("x"), p, options)
+			_, err := s.driver.Upload(s.ctx(), strings.NewReader("x"), p, options)
 			s.class(err, fs.Path)
-			_, err = s.fs.Stat(s.ctx(), p)
+			_, err = s.driver.Stat(s.ctx(), p)
 			s.class(err, fs.Path)
-			s.class(s.fs.MkdirAll(s.ctx(), p, 0o755), fs.Path)
+			_, err = s.driver.Locate(s.ctx(), "", s.path("a"), p)
+			s.class(err, fs.Path)
+			s.class(s.driver.Discard(s.ctx(), p), fs.Path)
 		}
 		if got := s.names("."); len(got) != 0 {
 			s.Errorf("something was made: %q", got)
@@ -82,16 +83,15 @@ var refusalTests = []test{
 		if s.h.Refused == nil {
 			s.Skip("the target refuses nobody")
 		}
-		a, b := s.put("d/a", "content"), s.put("b", "from")
-		s.h.Refused(s, s.path("d"), func(c fs.FileSystem) {
-			_, err := c.Put(s.ctx(), strings.NewReader("x"), s.path("d/new"), options)
+		a, b := s.upload("d/a", "content"), s.upload("b", "from")
+		s.h.Refused(s, s.path("d"), func(c fs.Driver) {
+			_, err := c.Upload(s.ctx(), strings.NewReader("x"), s.path("d/new"), options)
 			s.class(err, fs.Path)
-			_, err = c.Put(s.ctx(), strings.NewReader("x"), s.path("d/e/new"), options)
+			_, err = c.Upload(s.ctx(), strings.NewReader("x"), s.path("d/e/new"), options)
 			s.class(err, fs.Path)
-			s.class(c.MkdirAll(s.ctx(), s.path("d/e"), 0o755), fs.Path)
-			s.class(c.Rename(s.ctx(), b.Path, s.path("d/new"), options), fs.Path)
-			s.class(c.Rename(s.ctx(), a.Path, s.path("d/new"), options), fs.Path)
-			s.class(c.Remove(s.ctx(), a.Path), fs.Path)
+			s.class(c.Publish(s.ctx(), b, s.path("d/new"), publishing), fs.Path)
+			s.class(c.Publish(s.ctx(), a, s.path("d/new"), publishing), fs.Path)
+			s.class(c.Discard(s.ctx(), a.Path), fs.Path)
 			if info, err := c.Stat(s.ctx(), a.Path); err != nil || !info.Same(a) {
 				s.Errorf("Stat answers %+v, %v, want %+v", info, err, a)
 			}
@@ -106,7 +106,7 @@ var refusalTests = []test{
 
 var lifeTests = []test{
 	{"a client that was closed answers nothing", func(s *site) {
-		info := s.put("a", "content")
+		info := s.upload("a", "content")
 		c := s.h.Open(s)
 		if err := c.Close(); err != nil {
 			s.Fatal(err)
@@ -125,15 +125,15 @@ var lifeTests = []test{
 		if err := c.Close(); err != nil {
 			s.Fatal(err)
 		}
-		s.put("a", "content")
+		s.upload("a", "content")
 		s.content("a", "content")
 	}},
 	{"every call gives up under a ctx that has ended", func(s *site) {
-		info := s.put("a", "content")
+		info := s.upload("a", "content")
 		ctx, cancel := context.WithCancel(s.ctx())
 		cancel()
-		for op, err := range s.everything(s.fs, ctx, info) {
-			if !errors.Is(err, context.Canceled) && !(op == "find" && !s.h.Find) {
+		for op, err := range s.everything(s.driver, ctx, info) {
+			if !errors.Is(err, context.Canceled) {
 				s.Errorf("%s answers %v, want canceled", op, err)
 			}
 			s.notAFact(op, err)
@@ -146,21 +146,19 @@ var lifeTests = []test{
 }
 
 // everything calls each method of c once; info describes a file that exists.
-func (s *site) everything(c fs.FileSystem, ctx context.Context, info fs.Info) map[string]error {
+func (s *site) everything(c fs.Driver, ctx context.Context, info fs.Info) map[string]error {
 	errs := map[string]error{}
-	_, errs["put"] = c.Put(ctx, strings.NewReader("x"), s.path("put"), options)
-	errs["rename"] = c.Rename(ctx, info.Path, s.path("renamed"), options)
+	_, errs["upload"] = c.Upload(ctx, strings.NewReader("x"), s.path("upload"), options)
+	errs["publish"] = c.Publish(ctx, info, s.path("published"), publishing)
 	_, errs["stat"] = c.Stat(ctx, info.Path)
 	_, errs["stat of nothing"] = c.Stat(ctx, s.path("nothing"))
-	_, errs["find"] = c.Find(ctx, info.ID)
-	errs["settle"] = c.Settle(ctx, s.dir, func(context.Context, fs.Viewer) error {
-		s.Error("view was called")
-		return nil
-	})
-	errs["remove"] = c.Remove(ctx, info.Path)
-	errs["mkdir"] = c.MkdirAll(ctx, s.path("dir"), 0o755)
-	_, errs["open"] = c.Open(ctx, info.Path)
-	_, errs["list"] = c.List(ctx, s.dir)
+	_, errs["locate"] = c.Locate(ctx, info.ID, info.Path)
+	_, errs["locate elsewhere"] = c.Locate(ctx, info.ID, s.path("nothing"))
+	errs["discard"] = c.Discard(ctx, info.Path)
+	if r, ok := c.(fs.Reader); ok {
+		_, errs["open"] = r.Open(ctx, info.Path)
+		_, errs["list"] = r.List(ctx, s.dir)
+	}
 	return errs
 }
 

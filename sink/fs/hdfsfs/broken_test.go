@@ -99,7 +99,7 @@ func TestLostPackets(t *testing.T) {
 		t.Run(r.String(), func(t *testing.T) {
 			dir := directory(t, c)
 			fired := w.add(r)
-			_, err := f.Put(bounded(t, time.Minute), strings.NewReader(whole), dir+"/a", options)
+			_, err := f.Upload(bounded(t, time.Minute), strings.NewReader(whole), dir+"/a", options)
 			w.reset()
 			wantClass(t, err, fs.Unclear, fs.Target)
 			if fired() == 0 {
@@ -108,15 +108,15 @@ func TestLostPackets(t *testing.T) {
 			if info, err := f.Stat(t.Context(), dir+"/a"); err != nil || info.Closed {
 				t.Errorf("Stat answers %+v, %v, want an unfinished file", info, err)
 			}
-			must(t, f.Remove(t.Context(), dir+"/a"))
-			put(t, f, dir+"/a", whole)
+			must(t, f.Discard(t.Context(), dir+"/a"))
+			upload(t, f, dir+"/a", whole)
 		})
 	}
 }
 
-// TestFailingPutsLeaveNothing lets 200 Puts fail in all ways and counts
+// TestFailingUploadsLeaveNothing lets 200 Uploads fail in all ways and counts
 // goroutines, sockets and leases.
-func TestFailingPutsLeaveNothing(t *testing.T) {
+func TestFailingUploadsLeaveNothing(t *testing.T) {
 	c := shared.Cluster(t)
 	w := newWall(t, c)
 	before := goleak.IgnoreCurrent()
@@ -135,8 +135,8 @@ func TestFailingPutsLeaveNothing(t *testing.T) {
 							cancel()
 						}
 					}}
-					if _, err := f.Put(ctx, src, p, options); err == nil {
-						t.Errorf("Put %d succeeded", i)
+					if _, err := f.Upload(ctx, src, p, options); err == nil {
+						t.Errorf("Upload %d succeeded", i)
 					}
 					cancel()
 					if err := c.Remove(t.Context(), p); err != nil {
@@ -193,22 +193,23 @@ func openFiles(t *testing.T) int {
 func TestAHungNameNode(t *testing.T) {
 	c := shared.Cluster(t)
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
-	put(t, f, dir+"/.temp", content)
+	temp := upload(t, f, dir+"/.temp", content)
 	idle := open(t, c.Authority(), user, quick) // has a session that is idle
 	must(t, c.NameNode().Stop())
 	defer c.NameNode().Continue()
 	for name, act := range map[string]func(ctx context.Context) error{
-		"put": func(ctx context.Context) error {
-			_, err := f.Put(ctx, strings.NewReader(content), dir+"/a", options)
+		"upload": func(ctx context.Context) error {
+			_, err := f.Upload(ctx, strings.NewReader(content), dir+"/a", options)
 			return err
 		},
-		"rename": func(ctx context.Context) error { return f.Rename(ctx, dir+"/.temp", dir+"/b", options) },
-		"stat":   func(ctx context.Context) error { _, err := f.Stat(ctx, dir+"/.temp"); return err },
-		"settle": func(ctx context.Context) error {
-			return f.Settle(ctx, dir, func(context.Context, fs.Viewer) error { return errors.New("viewed") })
+		"publish": func(ctx context.Context) error { return f.Publish(ctx, temp, dir+"/b", publishing) },
+		"stat":    func(ctx context.Context) error { _, err := f.Stat(ctx, dir+"/.temp"); return err },
+		"locate": func(ctx context.Context) error {
+			_, err := f.Locate(ctx, temp.ID, temp.Path)
+			return err
 		},
 		"a new client": func(ctx context.Context) error {
-			_, err := hdfsfs.Driver{}.Open(ctx, c.Authority(), fs.Options{User: user, Settings: quick})
+			_, err := hdfsfs.Opener{}.Open(ctx, c.Authority(), fs.Options{User: user, Settings: quick})
 			return err
 		},
 	} {
@@ -237,7 +238,7 @@ func TestAHungNameNode(t *testing.T) {
 		t.Error("Close hangs")
 	}
 	must(t, c.NameNode().Continue())
-	put(t, open(t, c.Authority(), user, quick), dir+"/c", content)
+	upload(t, open(t, c.Authority(), user, quick), dir+"/c", content)
 }
 
 // TestCloseEndsWhatIsUnderWay: a call that hangs in a closed driver fails.
@@ -247,22 +248,22 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	count := s.proxy.Add(proxy.Rule{Message: "create", Do: proxy.Swallow})
 	result := make(chan error)
 	go func() {
-		_, err := s.fs.Put(context.Background(), strings.NewReader(content), s.dir+"/a", options)
+		_, err := s.driver.Upload(context.Background(), strings.NewReader(content), s.dir+"/a", options)
 		result <- err
 	}()
 	for count.Fired() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	must(t, s.fs.Close())
+	must(t, s.driver.Close())
 	select {
 	case err := <-result:
 		wantClass(t, err, fs.Unclear)
 	case <-time.After(30 * time.Second):
-		t.Error("the Put hangs")
+		t.Error("the Upload hangs")
 	}
 }
 
-// TestAHungDataNode: whichever of a pipeline hangs, the Put ends, and while the
+// TestAHungDataNode: whichever of a pipeline hangs, the Upload ends, and while the
 // NameNode still takes it for alive the file isn't taken for whole.
 func TestAHungDataNode(t *testing.T) {
 	c := shared.Cluster(t)
@@ -276,7 +277,7 @@ func TestAHungDataNode(t *testing.T) {
 		}
 	}}
 	defer d.Continue()
-	_, err := f.Put(bounded(t, time.Minute), src, dir+"/a", options)
+	_, err := f.Upload(bounded(t, time.Minute), src, dir+"/a", options)
 	wantClass(t, err, fs.Unclear, fs.Target)
 	if info, err := f.Stat(t.Context(), dir+"/a"); err == nil && info.Closed && info.Length == 4<<20 {
 		t.Errorf("a whole file is there: %+v", info)
@@ -284,7 +285,7 @@ func TestAHungDataNode(t *testing.T) {
 	must(t, d.Continue())
 	ctx := bounded(t, time.Minute)
 	must(t, d.WaitReady(ctx))
-	put(t, f, dir+"/b", content)
+	upload(t, f, dir+"/b", content)
 }
 
 // TestADataNodeDies in the middle of a file. Others are written as soon as the
@@ -301,11 +302,11 @@ func TestADataNodeDies(t *testing.T) {
 		}
 	}}
 	ctx := bounded(t, time.Minute)
-	_, err := f.Put(ctx, src, dir+"/a", options)
+	_, err := f.Upload(ctx, src, dir+"/a", options)
 	wantClass(t, err, fs.Unclear, fs.Target)
 	must(t, d.WaitDead(ctx))
 	for i := 0; ; i++ { // for a moment longer it is still given blocks
-		_, err := f.Put(ctx, strings.NewReader(content), fmt.Sprintf("%s/b%d", dir, i), options)
+		_, err := f.Upload(ctx, strings.NewReader(content), fmt.Sprintf("%s/b%d", dir, i), options)
 		if err == nil {
 			break
 		}
@@ -330,7 +331,7 @@ func TestNoDataNodes(t *testing.T) {
 		must(t, d.WaitDead(ctx))
 	}
 	for i := 0; ; i++ { // for a moment longer they are still given blocks
-		_, err := f.Put(ctx, strings.NewReader(content), fmt.Sprintf("%s/a%d", dir, i), options)
+		_, err := f.Upload(ctx, strings.NewReader(content), fmt.Sprintf("%s/a%d", dir, i), options)
 		wantClass(t, err, fs.Unclear, fs.Target)
 		if err != nil && strings.Contains(err.Error(), "-report") {
 			wantClass(t, err, fs.Target)
@@ -346,14 +347,14 @@ func TestNoDataNodes(t *testing.T) {
 	for _, d := range c.DataNodes() {
 		must(t, d.WaitReady(ctx))
 	}
-	put(t, f, dir+"/b", content)
+	upload(t, f, dir+"/b", content)
 }
 
 // TestTheNameNodeRestarts under a driver that has been used.
 func TestTheNameNodeRestarts(t *testing.T) {
 	c := shared.Cluster(t)
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
-	info := put(t, f, dir+"/a", content)
+	info := upload(t, f, dir+"/a", content)
 	must(t, c.NameNode().Kill())
 	_, err := f.Stat(t.Context(), dir+"/a")
 	wantClass(t, err, fs.Target)
@@ -366,5 +367,5 @@ func TestTheNameNodeRestarts(t *testing.T) {
 	if now, err := f.Stat(ctx, dir+"/a"); err != nil || !now.Same(info) {
 		t.Errorf("Stat answers %+v, %v, want %+v", now, err, info)
 	}
-	put(t, f, dir+"/b", content)
+	upload(t, f, dir+"/b", content)
 }

@@ -40,7 +40,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{"a size that is none", c.Authority(), user, with("dfs.blocksize", "big"), fs.Unsupported, []string{"dfs.blocksize", "big"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f, err := hdfsfs.Driver{}.Open(bounded(t, time.Minute), row.authority, fs.Options{User: row.user, Settings: row.settings})
+			f, err := hdfsfs.Opener{}.Open(bounded(t, time.Minute), row.authority, fs.Options{User: row.user, Settings: row.settings})
 			if err == nil {
 				f.Close()
 			}
@@ -53,7 +53,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 func TestTheDefaultFileSystemIsThatOfTheConfiguration(t *testing.T) {
 	c := shared.Cluster(t)
 	f := open(t, "", user, with("fs.defaultFS", c.URI()))
-	put(t, f, directory(t, c)+"/a", "content")
+	upload(t, f, directory(t, c)+"/a", "content")
 }
 
 func TestFilesBelongToTheUser(t *testing.T) {
@@ -66,11 +66,11 @@ func TestFilesBelongToTheUser(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			dir := directory(t, c)
 			must(t, c.Chmod(t.Context(), dir, 0o777))
-			d := hdfsfs.Driver{System: system("HADOOP_USER_NAME", row.env)}
+			d := hdfsfs.Opener{System: system("HADOOP_USER_NAME", row.env)}
 			f, err := d.Open(t.Context(), c.Authority(), fs.Options{User: row.option, Settings: quick})
 			must(t, err)
 			defer f.Close()
-			put(t, f, dir+"/new/a", "content")
+			upload(t, f.(*hdfsfs.Driver), dir+"/new/a", "content")
 			for _, p := range []string{dir + "/new", dir + "/new/a"} {
 				if st := status(t, superuser(t, c), p); st.GetOwner() != row.want {
 					t.Errorf("%s belongs to %s, want %s", p, st.GetOwner(), row.want)
@@ -93,22 +93,22 @@ func TestShapeOfAFile(t *testing.T) {
 	for _, row := range []struct {
 		name        string
 		settings    map[string]string
-		o           fs.PutOptions
+		o           fs.UploadOptions
 		replication uint32
 		blockSize   uint64
 		file, dir   uint32
 	}{
-		{"as the server does", map[string]string{}, fs.PutOptions{}, 2, 128 << 20, 0o644, 0o755},
+		{"as the server does", map[string]string{}, fs.UploadOptions{}, 2, 128 << 20, 0o644, 0o755},
 		{"as the client's configuration says", map[string]string{"dfs.replication": "1", "dfs.blocksize": "2m", "fs.permissions.umask-mode": "077"},
-			fs.PutOptions{}, 1, 2 << 20, 0o600, 0o700},
+			fs.UploadOptions{}, 1, 2 << 20, 0o600, 0o700},
 		{"as asked for, whatever the configuration", map[string]string{"dfs.replication": "1", "dfs.blocksize": "2m", "fs.permissions.umask-mode": "077"},
-			fs.PutOptions{Replication: 2, BlockSize: 1 << 20, FileMode: 0o664, DirMode: 0o1777}, 2, 1 << 20, 0o664, 0o1777},
+			fs.UploadOptions{Replication: 2, BlockSize: 1 << 20, FileMode: 0o664, DirMode: 0o1777}, 2, 1 << 20, 0o664, 0o1777},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := directory(t, c)
 			f := open(t, c.Authority(), user, row.settings)
 			p := dir + "/new/a"
-			_, err := f.Put(t.Context(), strings.NewReader(content), p, row.o)
+			_, err := f.Upload(t.Context(), strings.NewReader(content), p, row.o)
 			must(t, err)
 			st := status(t, hc, p)
 			if st.GetBlockReplication() != row.replication || st.GetBlocksize() != row.blockSize || st.GetPermission().GetPerm() != row.file {
@@ -129,15 +129,15 @@ func TestModesUnderADefaultACL(t *testing.T) {
 	_, err := c.FsShell(bounded(t, time.Minute), "-setfacl", "-m", "default:user::rwx,default:group::---,default:other::---", dir)
 	must(t, err)
 	f := open(t, c.Authority(), user, quick)
-	info := put(t, f, dir+"/d/a", content)
+	info := upload(t, f, dir+"/d/a", content)
 	const bits = 0o1777
 	if file, parent := status(t, hc, dir+"/d/a").GetPermission().GetPerm()&bits, status(t, hc, dir+"/d").GetPermission().GetPerm()&bits; file != 0o644 || parent != 0o755 {
 		t.Errorf("modes are %o and %o, want those asked for", file, parent)
 	}
 	if now, err := f.Stat(t.Context(), dir+"/d/a"); err != nil || !now.Same(info) {
-		t.Errorf("Stat answers %+v, %v; Put answered %+v", now, err, info)
+		t.Errorf("Stat answers %+v, %v; Upload answered %+v", now, err, info)
 	}
-	_, err = f.Put(t.Context(), strings.NewReader(content), dir+"/d/b", fs.PutOptions{})
+	_, err = f.Upload(t.Context(), strings.NewReader(content), dir+"/d/b", fs.UploadOptions{})
 	must(t, err)
 	if perm := status(t, hc, dir+"/d/b").GetPermission().GetPerm() & bits; perm != 0o600 {
 		t.Errorf("without a mode asked for it is %o, want the ACL's 600", perm)
@@ -147,8 +147,8 @@ func TestModesUnderADefaultACL(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := shared.Cluster(t)
 	f := open(t, c.Authority(), user, quick)
-	putIn := func(p string, o fs.PutOptions) error {
-		_, err := f.Put(bounded(t, time.Minute), strings.NewReader(content), p, o)
+	putIn := func(p string, o fs.UploadOptions) error {
+		_, err := f.Upload(bounded(t, time.Minute), strings.NewReader(content), p, o)
 		return err
 	}
 	for _, row := range []struct {
@@ -169,11 +169,11 @@ func TestRefusals(t *testing.T) {
 		{"permission, for a directory", func(t *testing.T, dir string) { must(t, c.Chown(t.Context(), dir, "somebody")) },
 			func(dir string) error { return putIn(dir+"/d/a", options) }, fs.Path, []string{"user=" + user, "-chown"}},
 		{"a block that is too small", nil,
-			func(dir string) error { return putIn(dir+"/a", fs.PutOptions{BlockSize: 1024}) }, fs.Path, []string{"min-block-size", "block_size"}},
+			func(dir string) error { return putIn(dir+"/a", fs.UploadOptions{BlockSize: 1024}) }, fs.Path, []string{"min-block-size", "block_size"}},
 		{"a block that isn't whole", nil,
-			func(dir string) error { return putIn(dir+"/a", fs.PutOptions{BlockSize: 1<<20 + 1}) }, fs.Path, []string{"block_size", "512"}},
+			func(dir string) error { return putIn(dir+"/a", fs.UploadOptions{BlockSize: 1<<20 + 1}) }, fs.Path, []string{"block_size", "512"}},
 		{"more replicas than the server allows", nil,
-			func(dir string) error { return putIn(dir+"/a", fs.PutOptions{Replication: 600}) }, fs.Path, []string{"600", "replication"}},
+			func(dir string) error { return putIn(dir+"/a", fs.UploadOptions{Replication: 600}) }, fs.Path, []string{"600", "replication"}},
 		{"a name with a colon", nil,
 			func(dir string) error { return putIn(dir+"/12:00", options) }, fs.Path, []string{"colon", "bucket_format"}},
 		{"a name that isn't UTF-8", nil,
@@ -182,16 +182,12 @@ func TestRefusals(t *testing.T) {
 			func(dir string) error { return putIn(dir+"/a", options) }, fs.Unsupported, []string{"erasure coded", "hdfs ec"}},
 		{"erasure coding above a new directory", func(t *testing.T, dir string) { must(t, c.SetErasureCoding(t.Context(), dir, "XOR-2-1-1024k")) },
 			func(dir string) error { return putIn(dir+"/d/a", options) }, fs.Unsupported, []string{"erasure coded"}},
-		{"a directory for erasure coding", func(t *testing.T, dir string) { must(t, c.SetErasureCoding(t.Context(), dir, "XOR-2-1-1024k")) },
-			func(dir string) error { return f.MkdirAll(bounded(t, time.Minute), dir+"/d", 0o755) }, fs.Unsupported, []string{"erasure coded"}},
 		{"an encryption zone", func(t *testing.T, dir string) { must(t, c.CreateEncryptionZone(t.Context(), dir)) },
 			func(dir string) error { return putIn(dir+"/a", options) }, fs.Unsupported, []string{"encryption zone"}},
 		{"an encryption zone above a new directory", func(t *testing.T, dir string) { must(t, c.CreateEncryptionZone(t.Context(), dir)) },
 			func(dir string) error { return putIn(dir+"/d/a", options) }, fs.Unsupported, []string{"encryption zone"}},
-		{"settling where a file can't be made", func(t *testing.T, dir string) { must(t, c.Chown(t.Context(), dir, "somebody")) },
-			func(dir string) error {
-				return f.Settle(bounded(t, time.Minute), dir, func(context.Context, fs.Viewer) error { return errors.New("viewed") })
-			}, fs.Path, []string{"settle"}},
+		{"locating where a file can't be made", func(t *testing.T, dir string) { must(t, c.Chown(t.Context(), dir, "somebody")) },
+			func(dir string) error { _, err := f.Locate(bounded(t, time.Minute), "", dir+"/a"); return err }, fs.Path, []string{"locate"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := directory(t, c)
@@ -202,7 +198,7 @@ func TestRefusals(t *testing.T) {
 			wantClass(t, err, row.class)
 			mentions(t, err, row.says...)
 			// What is refused harms no other path.
-			put(t, f, directory(t, c)+"/a", content)
+			upload(t, f, directory(t, c)+"/a", content)
 		})
 	}
 }
@@ -211,10 +207,10 @@ func TestRefusals(t *testing.T) {
 func TestRenameIntoAnEncryptionZone(t *testing.T) {
 	c := shared.Cluster(t)
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
-	info := put(t, f, dir+"/a", content)
-	must(t, f.MkdirAll(t.Context(), dir+"/zone", 0o755))
+	info := upload(t, f, dir+"/a", content)
+	must(t, c.MkdirAs(t.Context(), user, dir+"/zone"))
 	must(t, c.CreateEncryptionZone(t.Context(), dir+"/zone"))
-	wantClass(t, f.Rename(t.Context(), dir+"/a", dir+"/zone/a", options), fs.Unsupported)
+	wantClass(t, f.Publish(t.Context(), info, dir+"/zone/a", publishing), fs.Unsupported)
 	if now, err := f.Stat(t.Context(), dir+"/a"); err != nil || !now.Same(info) {
 		t.Errorf("Stat answers %+v, %v", now, err)
 	}
@@ -223,17 +219,19 @@ func TestRenameIntoAnEncryptionZone(t *testing.T) {
 func TestSafeMode(t *testing.T) {
 	c := shared.Cluster(t)
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
-	info := put(t, f, dir+"/a", content)
+	info := upload(t, f, dir+"/a", content)
 	must(t, c.SafeMode(t.Context(), true))
 	defer c.SafeMode(context.Background(), false)
 	ctx := bounded(t, time.Minute)
-	_, putErr := f.Put(ctx, strings.NewReader(content), dir+"/b", options)
+	_, uploadErr := f.Upload(ctx, strings.NewReader(content), dir+"/b", options)
+	_, belowErr := f.Upload(ctx, strings.NewReader(content), dir+"/d/b", options)
+	_, locateErr := f.Locate(ctx, info.ID, dir+"/a")
 	for op, err := range map[string]error{
-		"put":    putErr,
-		"rename": f.Rename(ctx, dir+"/a", dir+"/b", options),
-		"remove": f.Remove(ctx, dir+"/a"),
-		"mkdir":  f.MkdirAll(ctx, dir+"/d", 0o755),
-		"settle": f.Settle(ctx, dir, func(context.Context, fs.Viewer) error { t.Error("viewed"); return nil }),
+		"upload":                      uploadErr,
+		"upload into a new directory": belowErr,
+		"publish":                     f.Publish(ctx, info, dir+"/b", publishing),
+		"discard":                     f.Discard(ctx, dir+"/a"),
+		"locate":                      locateErr,
 	} {
 		t.Run(op, func(t *testing.T) {
 			wantClass(t, err, fs.Target)
@@ -244,7 +242,7 @@ func TestSafeMode(t *testing.T) {
 		t.Errorf("Stat answers %+v, %v, want %+v", now, err, info)
 	}
 	must(t, c.SafeMode(t.Context(), false))
-	put(t, f, dir+"/b", content)
+	upload(t, f, dir+"/b", content)
 }
 
 func TestAFileThatIsBeingWritten(t *testing.T) {
@@ -262,10 +260,10 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 	if infos, err := f.List(t.Context(), dir); err != nil || len(infos) != 1 || infos[0].Closed {
 		t.Errorf("List answers %+v, %v", infos, err)
 	}
-	if found, err := f.Find(t.Context(), info.ID); err != nil || found.Closed {
-		t.Errorf("Find answers %+v, %v", found, err)
+	if found := find(t, f, info.ID, dir); !found.Exists || found.Info.Closed {
+		t.Errorf("it is found as %+v", found)
 	}
-	_, err = f.Put(t.Context(), strings.NewReader("other"), dir+"/a", options)
+	_, err = f.Upload(t.Context(), strings.NewReader("other"), dir+"/a", options)
 	wantClass(t, err, fs.Exists)
 	finish(t, w)
 	if info, err := f.Stat(t.Context(), dir+"/a"); err != nil || !info.Closed || info.Length != int64(len(content)) {
@@ -299,7 +297,7 @@ func TestATempThatIsTakenAway(t *testing.T) {
 					must(t, row.act(hc, dir+"/.temp"))
 				}
 			}}
-			_, err := f.Put(bounded(t, time.Minute), src, dir+"/.temp", options)
+			_, err := f.Upload(bounded(t, time.Minute), src, dir+"/.temp", options)
 			wantClass(t, err, fs.Unclear)
 		})
 	}
@@ -316,46 +314,58 @@ func (s *interrupted) ReadAt(p []byte, off int64) (int, error) {
 	return s.Reader.ReadAt(p, off)
 }
 
-func TestFindWhereOneMayNotLook(t *testing.T) {
-	c := shared.Cluster(t)
-	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
-	info := put(t, f, dir+"/a", content)
-	must(t, hc.MkdirAll("/secret", 0o700))
-	must(t, hc.Rename(dir+"/a", fmt.Sprint("/secret/", info.ID)))
-	found, err := f.Find(t.Context(), info.ID)
-	if err != nil || found.ID != info.ID || found.Dir || found.Same(info) {
-		t.Errorf("Find answers %+v, %v", found, err)
+// find looks for a file by its identity alone, under a name that nobody has.
+func find(t *testing.T, f *hdfsfs.Driver, id fs.FileID, dir string) fs.Entry {
+	t.Helper()
+	place, err := f.Locate(t.Context(), id, dir+"/nobody has this name")
+	must(t, err)
+	if !place.Searched {
+		t.Errorf("Locate hasn't searched: %+v", place)
 	}
-	_, err = f.Find(t.Context(), info.ID+"99999")
-	wantClass(t, err, fs.Missing)
+	return place.Elsewhere
 }
 
-// TestFindTellsTheName that a file has where its directory was moved to, also
-// if there are more files than one answer lists, and none where it may not list.
-func TestFindTellsTheName(t *testing.T) {
+func TestLocateWhereOneMayNotLook(t *testing.T) {
 	c := shared.Cluster(t)
 	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
-	info := put(t, f, dir+"/b/.temp", content)
+	info := upload(t, f, dir+"/a", content)
+	must(t, hc.MkdirAll("/secret", 0o700))
+	must(t, hc.Rename(dir+"/a", fmt.Sprint("/secret/", info.ID)))
+	found := find(t, f, info.ID, dir)
+	if !found.Exists || found.Info.ID != info.ID || found.Info.Length != -1 || found.Info.Dir || found.Info.Same(info) {
+		t.Errorf("it is found as %+v", found)
+	}
+	if found := find(t, f, info.ID+"99999", dir); found.Exists {
+		t.Errorf("nothing is found as %+v", found)
+	}
+}
+
+// TestLocateTellsTheName that a file has where its directory was moved to, also
+// if there are more files than one answer lists, and none where it may not list.
+func TestLocateTellsTheName(t *testing.T) {
+	c := shared.Cluster(t)
+	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
+	info := upload(t, f, dir+"/b/.temp", content)
 	for i := range 2*listLimit + 1 {
-		must(t, f.MkdirAll(t.Context(), fmt.Sprintf("%s/b/%02d", dir, i), 0o755))
-		must(t, f.MkdirAll(t.Context(), fmt.Sprintf("%s/b/+%02d", dir, i), 0o755))
+		must(t, c.MkdirAs(t.Context(), user, fmt.Sprintf("%s/b/%02d", dir, i)))
+		must(t, c.MkdirAs(t.Context(), user, fmt.Sprintf("%s/b/+%02d", dir, i)))
 	}
 	must(t, hc.Rename(dir+"/b", dir+"/moved"))
 	for _, name := range []string{".temp", "zz", "+10a"} {
 		if name != ".temp" {
-			must(t, f.Rename(t.Context(), dir+"/moved/.temp", dir+"/moved/"+name, options))
+			must(t, hc.Rename(dir+"/moved/.temp", dir+"/moved/"+name))
 		}
-		found, err := f.Find(t.Context(), info.ID)
-		if err != nil || found.Path != name || !found.Same(info) {
-			t.Errorf("Find answers %+v, %v, want the name %s", found, err, name)
+		found := find(t, f, info.ID, dir)
+		if !found.Exists || found.Info.Path != name || !found.Info.Same(info) {
+			t.Errorf("it is found as %+v, want the name %s", found, name)
 		}
 		if name != ".temp" {
-			must(t, f.Rename(t.Context(), dir+"/moved/"+name, dir+"/moved/.temp", options))
+			must(t, hc.Rename(dir+"/moved/"+name, dir+"/moved/.temp"))
 		}
 	}
 	must(t, hc.Chmod(dir+"/moved", 0o300)) // it may be entered and not listed
-	if found, err := f.Find(t.Context(), info.ID); err != nil || found.Path != "" || !found.Same(info) {
-		t.Errorf("Find answers %+v, %v, want no name", found, err)
+	if found := find(t, f, info.ID, dir); !found.Exists || found.Info.Path != "" || !found.Info.Same(info) {
+		t.Errorf("it is found as %+v, want no name", found)
 	}
 	must(t, hc.Chmod(dir+"/moved", 0o755))
 }
@@ -365,7 +375,7 @@ func TestListInSeveralSteps(t *testing.T) {
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
 	const n = 3*listLimit + 1
 	for i := range n {
-		must(t, f.MkdirAll(t.Context(), fmt.Sprintf("%s/%02d", dir, i), 0o755))
+		must(t, c.MkdirAs(t.Context(), user, fmt.Sprintf("%s/%02d", dir, i)))
 	}
 	infos, err := f.List(t.Context(), dir)
 	must(t, err)
@@ -382,7 +392,7 @@ func TestListInSeveralSteps(t *testing.T) {
 func TestReadingEndsWithItsCtxAndWithClose(t *testing.T) {
 	c := shared.Cluster(t)
 	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
-	put(t, f, dir+"/a", strings.Repeat(content, 100_000))
+	upload(t, f, dir+"/a", strings.Repeat(content, 100_000))
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := f.Open(ctx, dir+"/a")
 	must(t, err)
@@ -399,5 +409,5 @@ func TestReadingEndsWithItsCtxAndWithClose(t *testing.T) {
 		t.Errorf("Read of a closed file answers %v", err)
 	}
 	must(t, r.Close())
-	put(t, f, dir+"/b", content)
+	upload(t, f, dir+"/b", content)
 }

@@ -14,6 +14,7 @@ import (
 	client "github.com/colinmarc/hdfs/v2"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs/proxy"
 )
@@ -29,8 +30,9 @@ var calls = []string{
 type operation struct {
 	name     string
 	settings map[string]string
-	prepare  func(t *testing.T, f fs.FileSystem, dir string)
-	act      func(ctx context.Context, f fs.FileSystem, dir string) error
+	prepare  func(t *testing.T, f *hdfsfs.Driver, dir string) fs.Info
+	// act is given what prepare answered, or nothing.
+	act func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error
 	// check compares an error, or nil, with what is there. It returns what is
 	// wrong, "" if the driver spoke the truth.
 	check func(s *store, dir string, err error) string
@@ -40,7 +42,9 @@ type operation struct {
 
 const content = "first line\nsecond line\n"
 
-func prepareTemp(t *testing.T, f fs.FileSystem, dir string) { put(t, f, dir+"/.temp", content) }
+func prepareTemp(t *testing.T, f *hdfsfs.Driver, dir string) fs.Info {
+	return upload(t, f, dir+"/.temp", content)
+}
 
 // noFact says that an error claims something about the path that isn't so:
 // nothing is wrong with it.
@@ -55,9 +59,9 @@ func noFact(err error) string {
 
 var operations = []operation{
 	{
-		name: "put", needs: []string{"getFileInfo", "create", "addBlock", "updateBlockForPipeline", "complete", "isFileClosed"},
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
-			info, err := f.Put(ctx, strings.NewReader(content), dir+"/.temp", options)
+		name: "upload", needs: []string{"getFileInfo", "create", "addBlock", "updateBlockForPipeline", "complete", "isFileClosed"},
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			info, err := f.Upload(ctx, strings.NewReader(content), dir+"/.temp", options)
 			if err == nil && (info.Length != int64(len(content)) || !info.Closed || info.ID == "") {
 				return fmt.Errorf("it answers %+v", info)
 			}
@@ -71,10 +75,10 @@ var operations = []operation{
 		},
 	},
 	{
-		name: "put into a new directory, with the server's defaults", needs: []string{"mkdirs", "getServerDefaults", "create"},
+		name: "upload into a new directory, with the server's defaults", needs: []string{"mkdirs", "getServerDefaults", "create"},
 		settings: map[string]string{"dfs.replication": "", "dfs.blocksize": ""},
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
-			_, err := f.Put(ctx, strings.NewReader(""), dir+"/new/.temp", options)
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			_, err := f.Upload(ctx, strings.NewReader(""), dir+"/new/.temp", options)
 			return err
 		},
 		check: func(s *store, dir string, err error) string {
@@ -85,22 +89,24 @@ var operations = []operation{
 		},
 	},
 	{
-		name: "rename", needs: []string{"getFileInfo", "rename2"}, prepare: prepareTemp,
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
-			return f.Rename(ctx, dir+"/.temp", dir+"/final", options)
+		name: "publish", needs: []string{"getFileInfo", "rename2"}, prepare: prepareTemp,
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			return f.Publish(ctx, temp, dir+"/final", publishing)
 		},
 		check: func(s *store, dir string, err error) string { return s.moved(dir+"/.temp", dir+"/final", err) },
 	},
 	{
-		name: "rename into a new directory", needs: []string{"mkdirs", "rename2"}, prepare: prepareTemp,
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
-			return f.Rename(ctx, dir+"/.temp", dir+"/new/final", options)
+		name: "publish into a new directory", needs: []string{"mkdirs", "rename2"}, prepare: prepareTemp,
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			return f.Publish(ctx, temp, dir+"/new/final", publishing)
 		},
 		check: func(s *store, dir string, err error) string { return s.moved(dir+"/.temp", dir+"/new/final", err) },
 	},
 	{
-		name: "remove", needs: []string{"getFileInfo", "delete"}, prepare: prepareTemp,
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error { return f.Remove(ctx, dir+"/.temp") },
+		name: "discard", needs: []string{"getFileInfo", "delete"}, prepare: prepareTemp,
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			return f.Discard(ctx, dir+"/.temp")
+		},
 		check: func(s *store, dir string, err error) string {
 			there := s.exists(dir + "/.temp")
 			if err == nil && there || err != nil && fs.ClassOf(err) == fs.Target && !there {
@@ -110,33 +116,27 @@ var operations = []operation{
 		},
 	},
 	{
-		name: "mkdir", needs: []string{"getFileInfo", "mkdirs"},
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error { return f.MkdirAll(ctx, dir+"/d", 0o700) },
+		name: "locate", needs: []string{"create", "delete", "getFileInfo", "isFileClosed"}, prepare: prepareTemp,
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			place, err := f.Locate(ctx, temp.ID, dir+"/.temp", dir+"/final")
+			if err == nil && (!place.Names[0].Info.Same(temp) || place.Names[1].Exists || place.Searched) {
+				return fmt.Errorf("it answers %+v", place)
+			}
+			return err
+		},
 		check: func(s *store, dir string, err error) string {
-			there := s.exists(dir + "/d")
-			if err == nil && !there || err != nil && fs.ClassOf(err) == fs.Target && there {
-				return fmt.Sprintf("the directory is there: %v", there)
+			if err == nil {
+				return s.only(dir, ".temp")
 			}
 			return noFact(err)
 		},
 	},
 	{
-		name: "settle", needs: []string{"create", "delete", "getFileInfo", "isFileClosed"}, prepare: prepareTemp,
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
-			viewed := false
-			err := f.Settle(ctx, dir, func(ctx context.Context, v fs.Viewer) error {
-				viewed = true
-				if _, err := v.Stat(ctx, dir+"/.temp"); err != nil {
-					return err
-				}
-				_, err := v.Stat(ctx, dir+"/final")
-				if err == nil || fs.ClassOf(err) == fs.Missing {
-					return nil
-				}
-				return err
-			})
-			if err == nil && !viewed {
-				return errors.New("nothing was viewed")
+		name: "locate elsewhere", needs: []string{"create", "delete", "getFileInfo", "isFileClosed", "getListing"}, prepare: prepareTemp,
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
+			place, err := f.Locate(ctx, temp.ID, dir+"/final")
+			if err == nil && (place.Names[0].Exists || !place.Searched || !place.Elsewhere.Info.Same(temp)) {
+				return fmt.Errorf("it answers %+v", place)
 			}
 			return err
 		},
@@ -149,7 +149,7 @@ var operations = []operation{
 	},
 	{
 		name: "stat", needs: []string{"getFileInfo", "isFileClosed"}, prepare: prepareTemp,
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
 			info, err := f.Stat(ctx, dir+"/.temp")
 			if err == nil && (info.Length != int64(len(content)) || !info.Closed) {
 				return fmt.Errorf("it answers %+v", info)
@@ -160,7 +160,7 @@ var operations = []operation{
 	},
 	{
 		name: "list", needs: []string{"getFileInfo", "getListing"}, prepare: prepareTemp,
-		act: func(ctx context.Context, f fs.FileSystem, dir string) error {
+		act: func(ctx context.Context, f *hdfsfs.Driver, dir string, temp fs.Info) error {
 			infos, err := f.List(ctx, dir)
 			if err == nil && len(infos) != 1 {
 				return fmt.Errorf("it answers %v", infos)
@@ -231,16 +231,17 @@ func (s *store) only(dir, name string) string {
 
 // site is a driver that reaches the NameNode through a proxy.
 type site struct {
-	c     *hdfs.Cluster
-	proxy *proxy.Proxy
-	fs    fs.FileSystem
-	dir   string
+	c      *hdfs.Cluster
+	proxy  *proxy.Proxy
+	driver *hdfsfs.Driver
+	dir    string
+	temp   fs.Info // what was prepared
 }
 
 func newSite(t *testing.T, c *hdfs.Cluster, o operation, settings map[string]string) *site {
 	s := &site{c: c, dir: directory(t, c)}
 	if o.prepare != nil {
-		o.prepare(t, open(t, c.Authority(), user, quick), s.dir)
+		s.temp = o.prepare(t, open(t, c.Authority(), user, quick), s.dir)
 	}
 	var err error
 	s.proxy, err = proxy.NameNode(c.NameNode().Addr(), "127.0.0.1:0")
@@ -249,7 +250,7 @@ func newSite(t *testing.T, c *hdfs.Cluster, o operation, settings map[string]str
 	for k, v := range o.settings {
 		settings[k] = v
 	}
-	s.fs = open(t, s.proxy.Addr(), user, settings)
+	s.driver = open(t, s.proxy.Addr(), user, settings)
 	return s
 }
 
@@ -297,7 +298,7 @@ func countCalls(t *testing.T, c *hdfs.Cluster, o operation) map[string]int {
 	for _, m := range calls {
 		counts[m] = s.proxy.Add(proxy.Rule{Message: m})
 	}
-	if err := o.act(t.Context(), s.fs, s.dir); err != nil {
+	if err := o.act(t.Context(), s.driver, s.dir, s.temp); err != nil {
 		t.Fatal(err)
 	}
 	made := map[string]int{}
@@ -312,7 +313,7 @@ func lose(t *testing.T, o operation, s *site, st *store, r proxy.Rule) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	count := s.proxy.Add(r)
-	err := o.act(ctx, s.fs, s.dir)
+	err := o.act(ctx, s.driver, s.dir, s.temp)
 	if wrong := o.check(st, s.dir, err); wrong != "" {
 		t.Errorf("%v: it answers %v, but %s", r, err, wrong)
 	}
@@ -331,19 +332,19 @@ func lose(t *testing.T, o operation, s *site, st *store, r proxy.Rule) {
 	}
 	// The next call has a new connection.
 	s.proxy.Reset()
-	if _, err := s.fs.Stat(ctx, "/"); err != nil {
+	if _, err := s.driver.Stat(ctx, "/"); err != nil {
 		t.Errorf("%v: the next call answers %v", r, err)
 	}
 }
 
-// TestSettleSweepsUp lets Settle fail at each message. The next one leaves
+// TestLocateSweepsUp lets Locate fail at each message. The next one leaves
 // nothing, whatever the first left.
-func TestSettleSweepsUp(t *testing.T) {
+func TestLocateSweepsUp(t *testing.T) {
 	c := shared.Cluster(t)
 	st := &store{hc: superuser(t, c)}
 	var o operation
 	for _, o = range operations {
-		if o.name == "settle" {
+		if o.name == "locate" {
 			break
 		}
 	}
@@ -352,13 +353,13 @@ func TestSettleSweepsUp(t *testing.T) {
 		for i := range n {
 			s := newSite(t, c, o, with("ipc.client.rpc-timeout.ms", "60000"))
 			s.proxy.Add(proxy.Rule{Message: method, Side: proxy.Answer, Nth: i + 1, Do: proxy.Cut})
-			if err := o.act(t.Context(), s.fs, s.dir); err == nil {
-				t.Errorf("answer %d of %s is lost and Settle answers nil", i+1, method)
+			if err := o.act(t.Context(), s.driver, s.dir, s.temp); err == nil {
+				t.Errorf("answer %d of %s is lost and Locate answers nil", i+1, method)
 			}
 			if st.only(s.dir, ".temp") != "" {
 				left++
 			}
-			must(t, o.act(t.Context(), s.fs, s.dir))
+			must(t, o.act(t.Context(), s.driver, s.dir, s.temp))
 			if wrong := st.only(s.dir, ".temp"); wrong != "" {
 				t.Errorf("after answer %d of %s was lost: %s", i+1, method, wrong)
 			}
@@ -369,14 +370,28 @@ func TestSettleSweepsUp(t *testing.T) {
 	}
 }
 
-// TestSettleNoticesAnotherConnection cuts the connection inside the view, which
-// doesn't look at anything then.
-func TestSettleNoticesAnotherConnection(t *testing.T) {
+// TestLocateNoticesAnotherConnection cuts the connection between two calls of a
+// look. The client library then makes the next call on a new connection, perhaps
+// to another NameNode, and no answer may come of both.
+func TestLocateNoticesAnotherConnection(t *testing.T) {
 	c := shared.Cluster(t)
-	s := newSite(t, c, operation{prepare: prepareTemp}, with())
-	err := s.fs.Settle(t.Context(), s.dir, func(context.Context, fs.Viewer) error {
-		s.proxy.CutAll()
-		return nil
-	})
-	wantClass(t, err, fs.Unclear, fs.Target)
+	for _, row := range []struct {
+		method string
+		nth    int // of those calls of a Locate
+	}{{"isFileClosed", 1}, {"getFileInfo", 3}} { // the first getFileInfo is before the bracket
+		s := newSite(t, c, operation{prepare: prepareTemp}, with())
+		seen, cut := 0, false
+		place, err := s.driver.LocateHooked(t.Context(), func(method string) {
+			if method == row.method {
+				if seen++; seen == row.nth {
+					s.proxy.CutAll()
+					cut = true
+				}
+			}
+		}, s.temp.ID, s.dir+"/.temp", s.dir+"/final")
+		wantClass(t, err, fs.Unclear, fs.Target)
+		if len(place.Names) != 0 || !cut {
+			t.Errorf("it answers %+v; it was cut: %v", place, cut)
+		}
+	}
 }

@@ -3,9 +3,9 @@
 //
 // # Promises
 //
-// Put answers nil only for a file that the NameNode has completed: no call on
+// Upload answers nil only for a file that the NameNode has completed: no call on
 // its writer failed, the first Close answered well, and the NameNode then named
-// the length that was sent and said that nobody holds the file open. Rename
+// the length that was sent and said that nobody holds the file open. Publish
 // never replaces, since the NameNode itself refuses to. An error's class is
 // never better than what is known: a lost answer to a change is Unclear.
 //
@@ -19,7 +19,7 @@
 //
 // Each call has a session to itself, a client with a connection to the NameNode
 // of its own, taken from a pool and given back. So a call that hangs holds up
-// nobody, a ctx that ends cuts this call's connections only, and Settle has one
+// nobody, a ctx that ends cuts this call's connections only, and Locate has one
 // connection on which nobody else acts. A session on which anything went wrong
 // is thrown away. Every dial, every call and every packet has a deadline.
 //
@@ -41,33 +41,36 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/hadoop"
 )
 
-// Driver opens hdfs:// targets. The zero value knows no environment.
-type Driver struct {
+// Opener opens hdfs:// targets. The zero value knows no environment.
+type Opener struct {
 	// System is the process around it: HADOOP_USER_NAME and the operating
 	// system's user, and what a configuration's variables may name.
 	System hadoop.System
 }
 
-var _ fs.Driver = Driver{}
+var _ fs.Opener = Opener{}
 
-// FileSystem is one HDFS, as one user.
-type FileSystem struct {
+// Driver is one HDFS, as one user.
+type Driver struct {
 	c    config
 	pool *pool
 }
 
-var _ fs.FileSystem = (*FileSystem)(nil)
+var (
+	_ fs.Driver = (*Driver)(nil)
+	_ fs.Reader = (*Driver)(nil)
+)
 
 // Check reads the configuration as Open does, without the network. What is wrong
 // with it no further try can mend.
-func (d Driver) Check(authority string, o fs.Options) error {
-	_, err := readConfig(authority, o, d.System)
+func (o Opener) Check(authority string, with fs.Options) error {
+	_, err := readConfig(authority, with, o.System)
 	return errors.Join(checkInternals(), err)
 }
 
-// Open connects to the NameNodes of authority under o, and fails if none
-// answers. o.Settings are Hadoop's properties and this package's own.
-func (d Driver) Open(ctx context.Context, authority string, o fs.Options) (fs.FileSystem, error) {
+// Open connects to the NameNodes of authority, and fails if none answers. The
+// options' Settings are Hadoop's properties and this package's own.
+func (o Opener) Open(ctx context.Context, authority string, with fs.Options) (fs.Driver, error) {
 	target := "hdfs://" + authority
 	unsupported := func(err error) error {
 		return &fs.Error{Op: "open", Path: target, Class: fs.Unsupported, Err: err}
@@ -75,45 +78,45 @@ func (d Driver) Open(ctx context.Context, authority string, o fs.Options) (fs.Fi
 	if err := checkInternals(); err != nil {
 		return nil, unsupported(err)
 	}
-	c, err := readConfig(authority, o, d.System)
+	c, err := readConfig(authority, with, o.System)
 	if err != nil {
 		return nil, unsupported(err)
 	}
-	f := &FileSystem{c: c, pool: newPool(c)}
+	d := &Driver{c: c, pool: newPool(c)}
 	// The root can be asked for by anybody, so this tells a wrong address, a
 	// wrong port and a NameNode that is away from a path that is refused.
-	if err := f.read(ctx, "open", "/", func(s *session) error {
+	if err := d.read(ctx, "open", "/", func(s *session) error {
 		_, err := getFileInfo(s.x, "/")
 		return err
 	}); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s (%s) as %s: %w", target, strings.Join(c.addresses, ", "), c.user, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s (%s) as %s: %w", target, strings.Join(c.addresses, ", "), c.user, err), d.Close())
 	}
-	return f, nil
+	return d, nil
 }
 
 // Close cuts all connections. Calls that are under way fail.
-func (f *FileSystem) Close() error {
-	f.pool.close()
+func (d *Driver) Close() error {
+	d.pool.close()
 	return nil
 }
 
 // read runs f with a session. What fails changed nothing.
-func (f *FileSystem) read(ctx context.Context, op, p string, act func(*session) error) error {
-	return f.with(ctx, op, p, reading, act)
+func (d *Driver) read(ctx context.Context, op, p string, act func(*session) error) error {
+	return d.with(ctx, op, p, reading, act)
 }
 
 // change runs f with a session. What fails without saying how may have changed
 // something.
-func (f *FileSystem) change(ctx context.Context, op, p string, act func(*session) error) error {
-	return f.with(ctx, op, p, changing, act)
+func (d *Driver) change(ctx context.Context, op, p string, act func(*session) error) error {
+	return d.with(ctx, op, p, changing, act)
 }
 
-func (f *FileSystem) with(ctx context.Context, op, p string, e effect, act func(*session) error) error {
-	s, err := f.take(ctx, op, p)
+func (d *Driver) with(ctx context.Context, op, p string, e effect, act func(*session) error) error {
+	s, err := d.take(ctx, op, p)
 	if err != nil {
 		return err
 	}
-	defer f.pool.give(s)
+	defer d.pool.give(s)
 	defer s.until(ctx)()
 	if err := act(s); err != nil {
 		return failed(ctx, op, p, err, e)
@@ -122,8 +125,8 @@ func (f *FileSystem) with(ctx context.Context, op, p string, e effect, act func(
 }
 
 // take checks that a call may begin and returns a session for it.
-func (f *FileSystem) take(ctx context.Context, op, p string) (*session, error) {
-	if f.pool.isClosed() {
+func (d *Driver) take(ctx context.Context, op, p string) (*session, error) {
+	if d.pool.isClosed() {
 		return nil, fs.Closed(op, p)
 	}
 	if ctx.Err() != nil {
@@ -132,7 +135,7 @@ func (f *FileSystem) take(ctx context.Context, op, p string) (*session, error) {
 	if err := checkPath(op, p); err != nil {
 		return nil, err
 	}
-	s, err := f.pool.take(ctx)
+	s, err := d.pool.take(ctx)
 	if err != nil {
 		return nil, failed(ctx, op, p, err, reading)
 	}

@@ -31,7 +31,9 @@ func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 // user is whom the tests write as. Nobody is a superuser by this name.
 const user = "alice"
 
-var options = fs.PutOptions{FileMode: 0o644, DirMode: 0o755}
+var publishing = fs.PublishOptions{DirMode: 0o755}
+
+var options = fs.UploadOptions{FileMode: 0o644, DirMode: 0o755}
 
 // quick are the clients' settings: faults show in seconds.
 var quick = map[string]string{
@@ -48,14 +50,14 @@ func with(pairs ...string) map[string]string {
 	return out
 }
 
-func open(t testing.TB, authority, user string, settings map[string]string) fs.FileSystem {
+func open(t testing.TB, authority, user string, settings map[string]string) *hdfsfs.Driver {
 	t.Helper()
-	f, err := hdfsfs.Driver{}.Open(t.Context(), authority, fs.Options{User: user, Settings: settings})
+	opened, err := hdfsfs.Opener{}.Open(t.Context(), authority, fs.Options{User: user, Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
-	return f
+	t.Cleanup(func() { opened.Close() })
+	return opened.(*hdfsfs.Driver)
 }
 
 var directories atomic.Int64
@@ -86,16 +88,17 @@ func superuser(t testing.TB, c *hdfs.Cluster) *client.Client {
 
 func harness(c *hdfs.Cluster) fstest.Harness {
 	return fstest.Harness{
-		Open: func(t testing.TB) fs.FileSystem { return open(t, c.Authority(), user, quick) },
-		Dir:  func(t testing.TB) string { return directory(t, c) },
-		Find: true, NoColon: true, Tick: 2 * time.Millisecond,
+		Open:   func(t testing.TB) fs.Driver { return open(t, c.Authority(), user, quick) },
+		Reader: func(t testing.TB) fs.Reader { return open(t, c.Authority(), user, quick) },
+		Dir:    func(t testing.TB) string { return directory(t, c) },
+		Search: true, NoColon: true, Tick: 2 * time.Millisecond,
 		Rewrite: func(t testing.TB, p string, content []byte) { rewrite(t, superuser(t, c), p, content) },
 		Mode: func(t testing.TB, p string) uint32 {
 			st, err := superuser(t, c).Stat(p)
 			must(t, err)
 			return uint32(st.Mode().Perm())
 		},
-		Refused: func(t testing.TB, dir string, f func(fs.FileSystem)) {
+		Refused: func(t testing.TB, dir string, f func(fs.Driver)) {
 			must(t, c.Chmod(t.Context(), dir, 0o555))
 			f(open(t, c.Authority(), "stranger", quick))
 			must(t, c.Chmod(t.Context(), dir, 0o755))
@@ -138,7 +141,7 @@ func TestConformance(t *testing.T) { fstest.Run(t, harness(shared.Cluster(t))) }
 
 func BenchmarkConformance(b *testing.B) {
 	h := harness(shared.Cluster(b))
-	h.Open = func(t testing.TB) fs.FileSystem {
+	h.Open = func(t testing.TB) fs.Driver {
 		return open(t, shared.Cluster(b).Authority(), user, with("dfs.blocksize", "128m"))
 	}
 	fstest.Bench(b, h)
@@ -168,9 +171,9 @@ func mentions(t testing.TB, err error, words ...string) {
 	}
 }
 
-func put(t testing.TB, f fs.FileSystem, p, content string) fs.Info {
+func upload(t testing.TB, f *hdfsfs.Driver, p, content string) fs.Info {
 	t.Helper()
-	info, err := f.Put(t.Context(), strings.NewReader(content), p, options)
+	info, err := f.Upload(t.Context(), strings.NewReader(content), p, options)
 	must(t, err)
 	return info
 }

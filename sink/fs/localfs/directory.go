@@ -1,7 +1,6 @@
 package localfs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,18 +39,10 @@ func (d *durable) add(p string, id fs.FileID) {
 	d.known[p] = id
 }
 
-// MkdirAll makes p and its missing parents, and syncs their entries.
-func (f *FileSystem) MkdirAll(ctx context.Context, p string, mode uint32) error {
-	if err := f.begin(ctx, "mkdir", p); err != nil {
-		return err
-	}
-	return f.ensureDir("mkdir", p, mode)
-}
-
 // ensureDir returns nil once p is a directory and its entry and those of all
 // directories above it are durable. New ones get mode, 0 leaving it to the
 // umask.
-func (f *FileSystem) ensureDir(op, p string, mode uint32) error {
+func (d *Driver) ensureDir(op, p string, mode uint32) error {
 	if p == "/" {
 		return nil
 	}
@@ -59,7 +50,7 @@ func (f *FileSystem) ensureDir(op, p string, mode uint32) error {
 	switch {
 	case err == nil && !isDir(st):
 		return failed(op, p, unix.ENOTDIR, false)
-	case err == nil && f.durable.has(p, identity(st)):
+	case err == nil && d.durable.has(p, identity(st)):
 		return nil
 	case err != nil && err != unix.ENOENT:
 		return failed(op, p, err, false)
@@ -68,26 +59,26 @@ func (f *FileSystem) ensureDir(op, p string, mode uint32) error {
 	if len(path.Base(p)) > unix.NAME_MAX {
 		return failed(op, p, unix.ENAMETOOLONG, false) // before any parent is made for it
 	}
-	if err := f.ensureDir(op, path.Dir(p), mode); err != nil {
+	if err := d.ensureDir(op, path.Dir(p), mode); err != nil {
 		return err
 	}
 	if missing {
-		if err := f.makeDir(op, p, mode); err != nil {
+		if err := d.makeDir(op, p, mode); err != nil {
 			return err
 		}
 	}
-	if err := f.kernel.syncDir(path.Dir(p)); err != nil && (missing || !notOurs(err)) {
+	if err := d.kernel.syncDir(path.Dir(p)); err != nil && (missing || !notOurs(err)) {
 		return unclear(op, path.Dir(p), err)
 	}
 	if st, err = statx(p, true); err != nil {
 		return dirFailed(op, p, err)
 	}
-	f.durable.add(p, identity(st))
+	d.durable.add(p, identity(st))
 	return nil
 }
 
 // makeDir makes one directory. Another may come first.
-func (f *FileSystem) makeDir(op, p string, mode uint32) error {
+func (d *Driver) makeDir(op, p string, mode uint32) error {
 	initial := mode | 0o700 // so that it can be opened
 	if mode == 0 {
 		initial = 0o777
@@ -102,15 +93,15 @@ func (f *FileSystem) makeDir(op, p string, mode uint32) error {
 	if err != nil {
 		return dirFailed(op, p, err)
 	}
-	d, err := os.OpenFile(p, unix.O_DIRECTORY|unix.O_NOFOLLOW|os.O_RDONLY, 0)
+	made, err := os.OpenFile(p, unix.O_DIRECTORY|unix.O_NOFOLLOW|os.O_RDONLY, 0)
 	if err != nil {
 		return dirFailed(op, p, err)
 	}
-	defer d.Close() // it was only read
-	if err := setMode(d, mode); err != nil {
+	defer made.Close() // it was only read
+	if err := setMode(made, mode); err != nil {
 		return failed(op, p, err, true)
 	}
-	if err := f.kernel.sync(d); err != nil {
+	if err := d.kernel.sync(made); err != nil {
 		return unclear(op, p, err)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernel is what a FileSystem asks of the operating system where the answer
+// kernel is what a Driver asks of the operating system where the answer
 // depends on what is mounted, or where a failure matters: tests put file
 // systems in its place that can't do some of it, and disks that fail.
 type kernel struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// tape records what a FileSystem asks of the kernel in order, with paths
+// tape records what a Driver asks of the kernel in order, with paths
 // relative to dir, and fails the call that failAt says.
 type tape struct {
 	dir    string
@@ -40,8 +40,8 @@ func (p *tape) note(op string, paths ...string) error {
 	return nil
 }
 
-// fileSystem is one that is recorded. Failing calls have no effect.
-func (p *tape) fileSystem(noRename bool) *FileSystem {
+// driver is one that is recorded. Failing calls have no effect.
+func (p *tape) driver(noRename bool) *Driver {
 	return withKernel(func(k *kernel) {
 		real := *k
 		k.renameNoReplace = func(from, to string) error {
@@ -81,46 +81,44 @@ func TestWhatIsAnsweredIsSynced(t *testing.T) {
 	for _, row := range []struct {
 		name     string
 		noRename bool
-		act      func(f *FileSystem, dir string) error
+		act      func(f *Driver, dir string) error
 		want     []string
 	}{
-		{"Put syncs content, then names from the top down", false, func(f *FileSystem, dir string) error {
-			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/e/a", options)
+		{"Upload syncs content, then names from the top down", false, func(f *Driver, dir string) error {
+			_, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/d/e/a", options)
 			return err
 		}, []string{"sync d", "syncdir .", "sync d/e", "syncdir d", "sync d/e/a", "syncdir d/e"}},
-		{"Put below a directory that another process made syncs that one too", false, func(f *FileSystem, dir string) error {
+		{"Upload below a directory that another process made syncs that one too", false, func(f *Driver, dir string) error {
 			if err := os.Mkdir(dir+"/d", 0o755); err != nil {
 				return err
 			}
-			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/a", options)
+			_, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/d/a", options)
 			return err
 		}, []string{"syncdir .", "sync d/a", "syncdir d"}},
-		{"the next Put syncs only what is new", false, func(f *FileSystem, dir string) error {
-			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/a", options)
+		{"the next Upload syncs only what is new", false, func(f *Driver, dir string) error {
+			_, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/d/a", options)
 			if err != nil {
 				return err
 			}
-			_, err = f.Put(t.Context(), strings.NewReader("x"), dir+"/d/b", options)
+			_, err = f.Upload(t.Context(), strings.NewReader("x"), dir+"/d/b", options)
 			return err
 		}, []string{"sync d", "syncdir .", "sync d/a", "syncdir d", "sync d/b", "syncdir d"}},
-		{"MkdirAll", false, func(f *FileSystem, dir string) error { return f.MkdirAll(t.Context(), dir+"/d/e", 0o755) },
-			[]string{"sync d", "syncdir .", "sync d/e", "syncdir d"}},
-		{"Rename within a directory", false, func(f *FileSystem, dir string) error {
-			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/to", options))
+		{"Publish within a directory", false, func(f *Driver, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/to", publishing))
 		}, []string{"rename from to", "syncdir ."}},
-		{"Rename syncs the new name before the old one's end", false, func(f *FileSystem, dir string) error {
-			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/d/to", options))
+		{"Publish syncs the new name before the old one's end", false, func(f *Driver, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/d/to", publishing))
 		}, []string{"sync d", "syncdir .", "rename from d/to", "syncdir d", "syncdir ."}},
-		{"Rename by link has the new name durable before the old one goes", true, func(f *FileSystem, dir string) error {
-			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/to", options))
+		{"Publish by link has the new name durable before the old one goes", true, func(f *Driver, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/to", publishing))
 		}, []string{"rename from to", "link from to", "syncdir .", "unlink from", "syncdir ."}},
-		{"Remove", false, func(f *FileSystem, dir string) error {
-			return errors.Join(os.WriteFile(dir+"/a", nil, 0o600), f.Remove(t.Context(), dir+"/a"))
+		{"Discard", false, func(f *Driver, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/a", nil, 0o600), f.Discard(t.Context(), dir+"/a"))
 		}, []string{"unlink a", "syncdir ."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := &tape{dir: t.TempDir()}
-			if err := row.act(p.fileSystem(row.noRename), p.dir); err != nil {
+			if err := row.act(p.driver(row.noRename), p.dir); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(p.calls, row.want) {
@@ -131,23 +129,23 @@ func TestWhatIsAnsweredIsSynced(t *testing.T) {
 }
 
 func TestAFailedSyncIsUnclear(t *testing.T) {
-	rename := func(f *FileSystem, dir string) error {
-		return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Rename(t.Context(), dir+"/from", dir+"/d/to", options))
+	rename := func(f *Driver, dir string) error {
+		return errors.Join(os.WriteFile(dir+"/from", nil, 0o600), f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/d/to", publishing))
 	}
 	for _, row := range []struct {
 		failAt   string
 		noRename bool
-		act      func(f *FileSystem, dir string) error
+		act      func(f *Driver, dir string) error
 	}{
-		{"sync a", false, putA}, {"syncdir .", false, putA}, {"sync d", false, rename}, {"syncdir d", false, rename},
+		{"sync a", false, uploadA}, {"syncdir .", false, uploadA}, {"sync d", false, rename}, {"syncdir d", false, rename},
 		{"syncdir .", false, rename}, {"syncdir d", true, rename}, {"unlink from", true, rename},
-		{"syncdir .", false, func(f *FileSystem, dir string) error {
-			return errors.Join(os.WriteFile(dir+"/a", nil, 0o600), f.Remove(t.Context(), dir+"/a"))
+		{"syncdir .", false, func(f *Driver, dir string) error {
+			return errors.Join(os.WriteFile(dir+"/a", nil, 0o600), f.Discard(t.Context(), dir+"/a"))
 		}},
 	} {
 		t.Run(fmt.Sprint(row.failAt, " link=", row.noRename), func(t *testing.T) {
 			p := &tape{dir: t.TempDir(), failAt: row.failAt, err: unix.EIO}
-			err := row.act(p.fileSystem(row.noRename), p.dir)
+			err := row.act(p.driver(row.noRename), p.dir)
 			wantClass(t, err, fs.Unclear)
 			if !errors.Is(err, unix.EIO) {
 				t.Errorf("error %v doesn't wrap the disk's", err)
@@ -156,8 +154,8 @@ func TestAFailedSyncIsUnclear(t *testing.T) {
 	}
 }
 
-func putA(f *FileSystem, dir string) error {
-	_, err := f.Put(context.Background(), strings.NewReader("x"), dir+"/a", options)
+func uploadA(f *Driver, dir string) error {
+	_, err := f.Upload(context.Background(), strings.NewReader("x"), dir+"/a", options)
 	return err
 }
 
@@ -165,32 +163,31 @@ func putA(f *FileSystem, dir string) error {
 // name fail: the directory exists then, and isn't durable.
 func TestADirectoryIsSyncedUntilThatWorked(t *testing.T) {
 	p := &tape{dir: t.TempDir(), failAt: "syncdir .", err: unix.EIO}
-	f := p.fileSystem(false)
-	wantClass(t, f.MkdirAll(t.Context(), p.dir+"/d", 0o755), fs.Unclear)
+	f := p.driver(false)
+	_, err := f.Upload(t.Context(), strings.NewReader("x"), p.dir+"/d/a", options)
+	wantClass(t, err, fs.Unclear)
 	p.calls, p.failAt = nil, ""
-	if err := f.MkdirAll(t.Context(), p.dir+"/d", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"syncdir ."}; !slices.Equal(p.calls, want) {
+	upload(t, f, p.dir+"/d/a", "x")
+	if want := []string{"syncdir .", "sync d/a", "syncdir d"}; !slices.Equal(p.calls, want) {
 		t.Errorf("calls are %q, want %q", p.calls, want)
 	}
 }
 
-// TestRenameByLinkFinishesWhatACrashLeft dies between link and unlink, and
+// TestPublishByLinkFinishesWhatACrashLeft dies between link and unlink, and
 // tries again, on this kernel and on one that meanwhile has renameat2.
-func TestRenameByLinkFinishesWhatACrashLeft(t *testing.T) {
+func TestPublishByLinkFinishesWhatACrashLeft(t *testing.T) {
 	for _, noRename := range []bool{true, false} {
 		for _, to := range []string{"to", "d/from"} {
 			t.Run(fmt.Sprint("noRename=", noRename, " ", to), func(t *testing.T) {
 				p := &tape{dir: t.TempDir(), failAt: "unlink from", err: unix.EIO}
-				before := put(t, New(Options{}), p.dir+"/from", "content")
-				wantClass(t, p.fileSystem(true).Rename(t.Context(), p.dir+"/from", p.dir+"/"+to, options), fs.Unclear)
+				before := upload(t, New(Options{}), p.dir+"/from", "content")
+				wantClass(t, p.driver(true).Publish(t.Context(), before, p.dir+"/"+to, publishing), fs.Unclear)
 				wantContent(t, p.dir+"/from", "content")
 				wantContent(t, p.dir+"/"+to, "content")
 
 				p.failAt = ""
-				f := p.fileSystem(noRename)
-				if err := f.Rename(t.Context(), p.dir+"/from", p.dir+"/"+to, options); err != nil {
+				f := p.driver(noRename)
+				if err := f.Publish(t.Context(), fs.Info{Path: p.dir + "/from"}, p.dir+"/"+to, publishing); err != nil {
 					t.Fatal(err)
 				}
 				wantMissing(t, p.dir+"/from")
@@ -203,36 +200,36 @@ func TestRenameByLinkFinishesWhatACrashLeft(t *testing.T) {
 	}
 }
 
-func TestRenameByLinkWithAnUnlinkThatWasAskedTwice(t *testing.T) {
+func TestPublishByLinkWithAnUnlinkThatWasAskedTwice(t *testing.T) {
 	f := withKernel(func(k *kernel) {
 		k.renameNoReplace = cannot
 		unlink := k.unlink
 		k.unlink = func(path string) error { return errors.Join(unlink(path), unix.ENOENT) }
 	})
 	dir := t.TempDir()
-	put(t, f, dir+"/from", "content")
-	if err := f.Rename(t.Context(), dir+"/from", dir+"/to", options); err != nil {
+	upload(t, f, dir+"/from", "content")
+	if err := f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/to", publishing); err != nil {
 		t.Error(err)
 	}
 	wantContent(t, dir+"/to", "content")
 }
 
-func TestRenameWhereNothingIsSafe(t *testing.T) {
+func TestPublishWhereNothingIsSafe(t *testing.T) {
 	for errno, want := range map[error]fs.Class{unix.EPERM: fs.Path, unix.ENOSYS: fs.Unsupported, unix.EOPNOTSUPP: fs.Unsupported} {
 		f := withKernel(func(k *kernel) {
 			k.renameNoReplace = cannot
 			k.link = func(string, string) error { return errno }
 		})
 		dir := t.TempDir()
-		put(t, f, dir+"/from", "content")
-		wantClass(t, f.Rename(t.Context(), dir+"/from", dir+"/to", options), want)
+		upload(t, f, dir+"/from", "content")
+		wantClass(t, f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/to", publishing), want)
 		wantContent(t, dir+"/from", "content")
 		wantMissing(t, dir+"/to")
 	}
 }
 
-// TestRenameIntoADirectoryThatVanishes: ENOENT is then not about the file.
-func TestRenameIntoADirectoryThatVanishes(t *testing.T) {
+// TestPublishIntoADirectoryThatVanishes: ENOENT is then not about the file.
+func TestPublishIntoADirectoryThatVanishes(t *testing.T) {
 	dir := t.TempDir()
 	f := withKernel(func(k *kernel) {
 		rename := k.renameNoReplace
@@ -240,8 +237,8 @@ func TestRenameIntoADirectoryThatVanishes(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Dir(to)), rename(from, to))
 		}
 	})
-	put(t, f, dir+"/from", "content")
-	wantClass(t, f.Rename(t.Context(), dir+"/from", dir+"/d/to", options), fs.Path)
+	upload(t, f, dir+"/from", "content")
+	wantClass(t, f.Publish(t.Context(), fs.Info{Path: dir + "/from"}, dir+"/d/to", publishing), fs.Path)
 	wantContent(t, dir+"/from", "content")
 }
 
@@ -277,7 +274,7 @@ func TestCopyFallsBackToMemory(t *testing.T) {
 				}
 			})
 			src := openWith(t, content)
-			if _, err := f.Put(t.Context(), fileSource{src, int64(len(content))}, dir+"/a", options); err != nil {
+			if _, err := f.Upload(t.Context(), fileSource{src, int64(len(content))}, dir+"/a", options); err != nil {
 				t.Fatal(err)
 			}
 			if calls == 0 {
@@ -292,7 +289,7 @@ func TestCopyReportsADiskError(t *testing.T) {
 	f := withKernel(func(k *kernel) {
 		k.copyRange = func(*os.File, *os.File, int64, int) (int, error) { return 0, unix.EIO }
 	})
-	_, err := f.Put(t.Context(), fileSource{openWith(t, "content"), 7}, t.TempDir()+"/a", options)
+	_, err := f.Upload(t.Context(), fileSource{openWith(t, "content"), 7}, t.TempDir()+"/a", options)
 	wantClass(t, err, fs.Unclear)
 }
 
@@ -300,7 +297,7 @@ func TestCopyReportsADiskError(t *testing.T) {
 // not be taken for one of the target's.
 func TestASourceSaysNothingOfTheTarget(t *testing.T) {
 	f := New(Options{})
-	_, err := f.Put(t.Context(), badSource{unix.EACCES}, t.TempDir()+"/a", options)
+	_, err := f.Upload(t.Context(), badSource{unix.EACCES}, t.TempDir()+"/a", options)
 	wantClass(t, err, fs.Unclear)
 	if !errors.Is(err, unix.EACCES) {
 		t.Errorf("error %v doesn't wrap the source's", err)
@@ -336,10 +333,10 @@ func openWith(t *testing.T, content string) *os.File {
 	return f
 }
 
-// TestPutPacesTheDisk: a long file is written back on the way, never more than
-// two paces behind, and an error of that is the Put's: the sync that follows
+// TestUploadPacesTheDisk: a long file is written back on the way, never more than
+// two paces behind, and an error of that is the Upload's: the sync that follows
 // doesn't report it once more.
-func TestPutPacesTheDisk(t *testing.T) {
+func TestUploadPacesTheDisk(t *testing.T) {
 	const size = 5*paceEvery + paceEvery/2
 	content := strings.Repeat("0123456789abcdef", size/16)
 	for _, failing := range []string{"", "writeback", "wait"} {
@@ -384,7 +381,7 @@ func TestPutPacesTheDisk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = f.Put(t.Context(), paced{in, size}, dir+"/a", options)
+			_, err = f.Upload(t.Context(), paced{in, size}, dir+"/a", options)
 			if failing != "" {
 				wantClass(t, err, fs.Unclear)
 			} else if err != nil || begun < size-paceEvery || ended < size-3*paceEvery {

@@ -21,55 +21,57 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// Options of a FileSystem. The zero value is right nearly everywhere.
+// Options of a Driver. The zero value is right nearly everywhere.
 type Options struct {
-	// NoKernelCopy makes Put copy through memory instead of copy_file_range,
+	// NoKernelCopy makes Upload copy through memory instead of copy_file_range,
 	// for file systems whose block cloning isn't to be trusted.
 	NoKernelCopy bool
 }
 
-// FileSystem is this machine's file system. Make one with New.
-type FileSystem struct {
+// Driver is this machine's file system. Make one with New.
+type Driver struct {
 	o       Options
 	kernel  kernel
 	durable durable
 	closed  atomic.Bool
 }
 
-var _ fs.FileSystem = (*FileSystem)(nil)
+var (
+	_ fs.Driver = (*Driver)(nil)
+	_ fs.Reader = (*Driver)(nil)
+)
 
-// New returns a FileSystem. It holds nothing open between calls.
-func New(o Options) *FileSystem { return &FileSystem{o: o, kernel: linux} }
+// New returns a Driver. It holds nothing open between calls.
+func New(o Options) *Driver { return &Driver{o: o, kernel: linux} }
 
-// Driver opens file:// targets.
-type Driver struct{ Options Options }
+// Opener opens file:// targets.
+type Opener struct{ Options Options }
 
-var _ fs.Driver = Driver{}
+var _ fs.Opener = Opener{}
 
-// Open returns a new FileSystem. Only this machine can be meant: an authority
-// is what file:// followed by a relative path looks like.
-func (d Driver) Open(_ context.Context, authority string, _ fs.Options) (fs.FileSystem, error) {
+// Open returns a new Driver. Only this machine can be meant: an authority is
+// what file:// followed by a relative path looks like.
+func (o Opener) Open(_ context.Context, authority string, _ fs.Options) (fs.Driver, error) {
 	if authority != "" && authority != "localhost" {
 		return nil, &fs.Error{Op: "open", Path: "file://" + authority, Class: fs.Unsupported,
 			Err: fmt.Errorf("%q is taken for a host, and file:// is this machine only; a path has three slashes: file:///%s", authority, authority)}
 	}
-	return New(d.Options), nil
+	return New(o.Options), nil
 }
 
 // Close makes later calls fail. Calls that are under way go on.
-func (f *FileSystem) Close() error {
-	f.closed.Store(true)
+func (d *Driver) Close() error {
+	d.closed.Store(true)
 	return nil
 }
 
 // begin says whether an operation on p may begin.
-func (f *FileSystem) begin(ctx context.Context, op, p string) error {
-	if f.closed.Load() {
+func (d *Driver) begin(ctx context.Context, op, p string) error {
+	if d.closed.Load() {
 		return fs.Closed(op, p)
 	}
 	if ctx.Err() != nil {
@@ -81,15 +83,4 @@ func (f *FileSystem) begin(ctx context.Context, op, p string) error {
 // ended is the error of an operation whose ctx ended.
 func ended(ctx context.Context, op, p string) error {
 	return &fs.Error{Op: op, Path: p, Class: fs.Unclear, Err: context.Cause(ctx)}
-}
-
-// Find can't be done: no system call leads from an inode to its path.
-func (f *FileSystem) Find(ctx context.Context, id fs.FileID) (fs.Info, error) {
-	switch {
-	case f.closed.Load():
-		return fs.Info{}, fs.Closed("find", string(id))
-	case ctx.Err() != nil:
-		return fs.Info{}, ended(ctx, "find", string(id))
-	}
-	return fs.Info{}, &fs.Error{Op: "find", Path: string(id), Class: fs.Unsupported, Err: syscall.ENOTSUP}
 }

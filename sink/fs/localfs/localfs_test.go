@@ -16,12 +16,15 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/fstest"
 )
 
-var options = fs.PutOptions{FileMode: 0o644, DirMode: 0o755}
+var publishing = fs.PublishOptions{DirMode: 0o755}
+
+var options = fs.UploadOptions{FileMode: 0o644, DirMode: 0o755}
 
 // harness is for drivers that open makes.
-func harness(open func() *FileSystem) fstest.Harness {
+func harness(open func() *Driver) fstest.Harness {
 	return fstest.Harness{
-		Open: func(testing.TB) fs.FileSystem { return open() },
+		Open:   func(testing.TB) fs.Driver { return open() },
+		Reader: func(testing.TB) fs.Reader { return New(Options{}) },
 		Dir: func(t testing.TB) string {
 			dir := t.TempDir()
 			if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // for refused's nobody
@@ -42,7 +45,7 @@ func harness(open func() *FileSystem) fstest.Harness {
 			}
 			return uint32(st.Mode().Perm())
 		},
-		Refused: func(t testing.TB, dir string, f func(fs.FileSystem)) { refused(t, dir, func() { f(open()) }) },
+		Refused: func(t testing.TB, dir string, f func(fs.Driver)) { refused(t, dir, func() { f(open()) }) },
 	}
 }
 
@@ -70,8 +73,8 @@ func refused(t testing.TB, dir string, f func()) {
 // cannot is an operating system function that a file system doesn't have.
 func cannot(string, string) error { return unix.EINVAL }
 
-// withKernel is a FileSystem whose kernel is changed.
-func withKernel(change func(k *kernel)) *FileSystem {
+// withKernel is a Driver whose kernel is changed.
+func withKernel(change func(k *kernel)) *Driver {
 	f := New(Options{})
 	change(&f.kernel)
 	return f
@@ -80,11 +83,11 @@ func withKernel(change func(k *kernel)) *FileSystem {
 func TestConformance(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		open func() *FileSystem
+		open func() *Driver
 	}{
-		{"as it comes", func() *FileSystem { return New(Options{}) }},
-		{"copying through memory", func() *FileSystem { return New(Options{NoKernelCopy: true}) }},
-		{"without renameat2, as on NFS", func() *FileSystem {
+		{"as it comes", func() *Driver { return New(Options{}) }},
+		{"copying through memory", func() *Driver { return New(Options{NoKernelCopy: true}) }},
+		{"without renameat2, as on NFS", func() *Driver {
 			return withKernel(func(k *kernel) { k.renameNoReplace = cannot })
 		}},
 	} {
@@ -100,7 +103,7 @@ func TestConformanceOnTmpfs(t *testing.T) {
 	if err := unix.Statfs(shm, &st); err != nil || st.Type != unix.TMPFS_MAGIC || unix.Access(shm, unix.W_OK) != nil {
 		t.Skip("no tmpfs to write to")
 	}
-	h := harness(func() *FileSystem { return New(Options{}) })
+	h := harness(func() *Driver { return New(Options{}) })
 	h.Dir = func(t testing.TB) string {
 		dir, err := os.MkdirTemp(shm, "out_hdfs-test-")
 		if err == nil {
@@ -116,12 +119,12 @@ func TestConformanceOnTmpfs(t *testing.T) {
 }
 
 func BenchmarkConformance(b *testing.B) {
-	fstest.Bench(b, harness(func() *FileSystem { return New(Options{}) }))
+	fstest.Bench(b, harness(func() *Driver { return New(Options{}) }))
 }
 
-func put(t *testing.T, f *FileSystem, p, content string) fs.Info {
+func upload(t *testing.T, f *Driver, p, content string) fs.Info {
 	t.Helper()
-	info, err := f.Put(t.Context(), strings.NewReader(content), p, options)
+	info, err := f.Upload(t.Context(), strings.NewReader(content), p, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +158,10 @@ func TestModesHoldWhateverTheUmask(t *testing.T) {
 	dir := t.TempDir()
 	defer unix.Umask(unix.Umask(0o077))
 	f := New(Options{})
-	if _, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/d/e/a", fs.PutOptions{FileMode: 0o664, DirMode: 0o775}); err != nil {
+	if _, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/d/e/a", fs.UploadOptions{FileMode: 0o664, DirMode: 0o775}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/default/a", fs.PutOptions{}); err != nil {
+	if _, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/default/a", fs.UploadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]os.FileMode{"d": 0o775, "d/e": 0o775, "d/e/a": 0o664, "default": 0o700, "default/a": 0o600} {
@@ -174,7 +177,7 @@ func TestNewDirectoriesInheritTheSetgidBit(t *testing.T) {
 	if err := os.Chmod(dir, 0o775|os.ModeSetgid); err != nil {
 		t.Fatal(err)
 	}
-	if err := New(Options{}).MkdirAll(t.Context(), dir+"/a/b", 0o750); err != nil {
+	if _, err := New(Options{}).Upload(t.Context(), strings.NewReader("x"), dir+"/a/b/c", fs.UploadOptions{DirMode: 0o750}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := os.Stat(dir + "/a/b")
@@ -183,12 +186,12 @@ func TestNewDirectoriesInheritTheSetgidBit(t *testing.T) {
 	}
 }
 
-func TestDriver(t *testing.T) {
+func TestOpener(t *testing.T) {
 	for _, row := range []struct {
 		authority string
 		opens     bool
 	}{{"", true}, {"localhost", true}, {"var", false}, {"nn:8020", false}} {
-		f, err := Driver{}.Open(context.Background(), row.authority, fs.Options{})
+		f, err := Opener{}.Open(context.Background(), row.authority, fs.Options{})
 		if (err == nil) != row.opens || (f != nil) != row.opens {
 			t.Errorf("authority %q opens %v, %v", row.authority, f, err)
 		}
@@ -197,13 +200,13 @@ func TestDriver(t *testing.T) {
 
 func TestAnInodeThatIsUsedAgainIsAnotherFile(t *testing.T) {
 	dir, f := t.TempDir(), New(Options{})
-	old := put(t, f, dir+"/a", "x")
+	old := upload(t, f, dir+"/a", "x")
 	inode := func(id fs.FileID) string { return strings.SplitN(string(id), ".", 2)[0] }
-	if err := f.Remove(t.Context(), dir+"/a"); err != nil {
+	if err := f.Discard(t.Context(), dir+"/a"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(12 * time.Millisecond) // a tick of the kernel's clock
-	again := put(t, f, dir+"/b", "x")
+	again := upload(t, f, dir+"/b", "x")
 	if again.ID == old.ID {
 		t.Errorf("both are %s", old.ID)
 	}

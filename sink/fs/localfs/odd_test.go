@@ -18,7 +18,7 @@ func TestSymbolicLinks(t *testing.T) {
 	f := New(Options{})
 	setup := func(t *testing.T) string {
 		dir := t.TempDir()
-		put(t, f, dir+"/real/a", "content")
+		upload(t, f, dir+"/real/a", "content")
 		for link, to := range map[string]string{"dirlink": "real", "filelink": "real/a", "dangling": "nowhere"} {
 			if err := os.Symlink(to, dir+"/"+link); err != nil {
 				t.Fatal(err)
@@ -28,7 +28,7 @@ func TestSymbolicLinks(t *testing.T) {
 	}
 	t.Run("a linked directory is a directory", func(t *testing.T) {
 		dir := setup(t)
-		put(t, f, dir+"/dirlink/sub/b", "b")
+		upload(t, f, dir+"/dirlink/sub/b", "b")
 		wantContent(t, dir+"/real/sub/b", "b")
 		if info, err := f.Stat(t.Context(), dir+"/dirlink"); err != nil || !info.Dir {
 			t.Errorf("Stat answers %+v, %v", info, err)
@@ -37,9 +37,9 @@ func TestSymbolicLinks(t *testing.T) {
 	t.Run("a name taken by a link is taken", func(t *testing.T) {
 		for _, link := range []string{"dirlink", "filelink", "dangling"} {
 			dir := setup(t)
-			_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/"+link, options)
+			_, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/"+link, options)
 			wantClass(t, err, fs.Exists)
-			wantClass(t, f.Rename(t.Context(), dir+"/real/a", dir+"/"+link, options), fs.Exists)
+			wantClass(t, f.Publish(t.Context(), fs.Info{Path: dir + "/real/a"}, dir+"/"+link, publishing), fs.Exists)
 			wantContent(t, dir+"/real/a", "content")
 			wantMissing(t, dir+"/nowhere")
 			if _, err := f.Stat(t.Context(), dir+"/"+link); err != nil {
@@ -49,17 +49,18 @@ func TestSymbolicLinks(t *testing.T) {
 	})
 	t.Run("a link in the way of a parent that leads nowhere", func(t *testing.T) {
 		dir := setup(t)
-		_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/dangling/a", options)
+		_, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/dangling/a", options)
 		wantClass(t, err, fs.Path)
-		wantClass(t, f.MkdirAll(t.Context(), dir+"/dangling/d", 0o755), fs.Path)
-		wantClass(t, f.Rename(t.Context(), dir+"/real/a", dir+"/dangling/d/a", options), fs.Path)
+		_, err = f.Upload(t.Context(), strings.NewReader("x"), dir+"/dangling/d/a", options)
+		wantClass(t, err, fs.Path)
+		wantClass(t, f.Publish(t.Context(), fs.Info{Path: dir + "/real/a"}, dir+"/dangling/d/a", publishing), fs.Path)
 	})
 	t.Run("removing a link leaves what it leads to", func(t *testing.T) {
 		dir := setup(t)
-		if err := f.Remove(t.Context(), dir+"/filelink"); err != nil {
+		if err := f.Discard(t.Context(), dir+"/filelink"); err != nil {
 			t.Error(err)
 		}
-		if err := f.Remove(t.Context(), dir+"/dirlink"); err != nil {
+		if err := f.Discard(t.Context(), dir+"/dirlink"); err != nil {
 			t.Error(err)
 		}
 		wantContent(t, dir+"/real/a", "content")
@@ -69,7 +70,7 @@ func TestSymbolicLinks(t *testing.T) {
 		if err := os.Link(dir+"/real/a", dir+"/real/third"); err != nil {
 			t.Fatal(err)
 		}
-		wantClass(t, f.Rename(t.Context(), dir+"/real/a", dir+"/dirlink/a", options), fs.Exists)
+		wantClass(t, f.Publish(t.Context(), fs.Info{Path: dir + "/real/a"}, dir+"/dirlink/a", publishing), fs.Exists)
 		wantContent(t, dir+"/real/a", "content")
 	})
 	t.Run("a loop", func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestSymbolicLinks(t *testing.T) {
 		if err := os.Symlink("loop", dir+"/loop"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Put(t.Context(), strings.NewReader("x"), dir+"/loop/a", options)
+		_, err := f.Upload(t.Context(), strings.NewReader("x"), dir+"/loop/a", options)
 		wantClass(t, err, fs.Path)
 	})
 }
@@ -93,7 +94,7 @@ func TestOpenDoesNotWaitForAFIFO(t *testing.T) {
 
 func TestReadsEndWithTheirContext(t *testing.T) {
 	dir, f := t.TempDir(), New(Options{})
-	put(t, f, dir+"/a", "content")
+	upload(t, f, dir+"/a", "content")
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := f.Open(ctx, dir+"/a")
 	if err != nil {
@@ -121,17 +122,17 @@ func TestClassifiesAFullDisk(t *testing.T) {
 	if !errors.Is(err, unix.ENOSPC) {
 		t.Fatalf("error %v", err)
 	}
-	wantClass(t, putFailed(t.Context(), "/dev/full", err), fs.Target)
+	wantClass(t, uploadFailed(t.Context(), "/dev/full", err), fs.Target)
 }
 
 func TestMakesDirectoriesThatVanishAgain(t *testing.T) {
 	dir, f := t.TempDir(), New(Options{})
-	put(t, f, dir+"/d/a", "x")
+	upload(t, f, dir+"/d/a", "x")
 	if err := os.RemoveAll(dir + "/d"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(12 * time.Millisecond)
-	put(t, f, dir+"/d/a", "y")
+	upload(t, f, dir+"/d/a", "y")
 	wantContent(t, dir+"/d/a", "y")
 }
 

@@ -13,16 +13,17 @@ import (
 func harness(o memfs.Options) fstest.Harness {
 	store := memfs.New(o)
 	return fstest.Harness{
-		Open: func(testing.TB) fs.FileSystem { return store.Client() },
+		Open:   func(testing.TB) fs.Driver { return store.Driver() },
+		Reader: func(testing.TB) fs.Reader { return store.Driver() },
 		Dir: func(t testing.TB) string {
 			dir := "/" + t.Name()
-			if err := store.Client().MkdirAll(t.Context(), dir, 0o755); err != nil {
+			if err := store.Mkdir(dir); err != nil {
 				t.Fatal(err)
 			}
 			return dir
 		},
-		Find: !o.NoFind,
-		Tick: 2 * time.Millisecond, // times are in milliseconds
+		Search: !o.NoSearch,
+		Tick:   2 * time.Millisecond, // times are in milliseconds
 		Rewrite: func(t testing.TB, p string, content []byte) {
 			if err := store.Write(p, content); err != nil {
 				t.Fatal(err)
@@ -35,14 +36,16 @@ func harness(o memfs.Options) fstest.Harness {
 			}
 			return mode
 		},
-		Refused: func(t testing.TB, dir string, f func(fs.FileSystem)) {
+		Refused: func(t testing.TB, dir string, f func(fs.Driver)) {
 			store.Refuse(dir, nil)
 			defer store.Allow(dir)
-			f(store.Client())
+			f(store.Driver())
 		},
 	}
 }
 
-func TestConformance(t *testing.T)            { fstest.Run(t, harness(memfs.Options{})) }
-func TestConformanceWithoutFind(t *testing.T) { fstest.Run(t, harness(memfs.Options{NoFind: true})) }
-func BenchmarkConformance(b *testing.B)       { fstest.Bench(b, harness(memfs.Options{})) }
+func TestConformance(t *testing.T) { fstest.Run(t, harness(memfs.Options{})) }
+func TestConformanceWithoutSearch(t *testing.T) {
+	fstest.Run(t, harness(memfs.Options{NoSearch: true}))
+}
+func BenchmarkConformance(b *testing.B) { fstest.Bench(b, harness(memfs.Options{})) }

@@ -1,14 +1,14 @@
 // Package memfs is a file system in memory for tests: one Store is the remote
-// target, and each Client of it is one agent's connection.
+// target, and each Driver of it is one agent's connection.
 //
 // It keeps every promise of package fs, and resembles HDFS where the interface
-// leaves a choice: modification times are in milliseconds, a file that a Put
+// leaves a choice: modification times are in milliseconds, a file that an Upload
 // left half written stays unclosed, removing a file stops whoever writes it,
 // and a file can be found by its identity wherever it was moved. A Store knows
-// nothing of its clients' life or death, so it survives an agent's crash as it
+// nothing of its agents' life or death, so it survives an agent's crash as it
 // is; Clone keeps a copy of such a moment.
 //
-// Besides the clients there are strangers: the methods of Store that change
+// Besides the agents there are strangers: the methods of Store that change
 // files stand for consumers and operators, who obey neither refusals nor
 // outages. Everything is safe for concurrent use.
 package memfs
@@ -32,8 +32,8 @@ const maxName = 255
 
 // Options say what a Store can do. The zero value is an HDFS-like one.
 type Options struct {
-	// NoFind makes Find answer Unsupported, as on local disks.
-	NoFind bool
+	// NoSearch makes Locate unable to search for a file, as on local disks.
+	NoSearch bool
 }
 
 // Store is a tree of files. Make one with New.
@@ -62,15 +62,15 @@ type node struct {
 	mode     uint32
 	closed   bool
 	removed  bool
-	options  target.PutOptions
+	options  target.UploadOptions
 }
 
 // File is a file of a Store as a checker sees it.
 type File struct {
 	target.Info
 	Mode    uint32
-	Options target.PutOptions // as given to the Put that made it
-	Content []byte            // not to be changed
+	Options target.UploadOptions // as given to the Upload that made it
+	Content []byte               // not to be changed
 }
 
 // New returns an empty Store.
@@ -83,8 +83,8 @@ func New(o Options) *Store {
 	return s
 }
 
-// Client returns a new connection.
-func (s *Store) Client() *Client { return &Client{store: s} }
+// Driver returns a new connection.
+func (s *Store) Driver() *Driver { return &Driver{store: s} }
 
 // newNode makes a node and links it under parent.
 func (s *Store) newNode(parent *node, name string, dir bool, mode uint32) *node {
@@ -196,7 +196,7 @@ func (s *Store) Allow(prefix string) {
 	delete(s.quotas, path.Clean(prefix))
 }
 
-// SetQuota limits the bytes in all files below prefix. A Put that meets the
+// SetQuota limits the bytes in all files below prefix. An Upload that meets the
 // limit fails with Class Path and leaves what it has written.
 func (s *Store) SetQuota(prefix string, bytes int64) {
 	s.mu.Lock()

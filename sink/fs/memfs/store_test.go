@@ -16,15 +16,26 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
 )
 
-var options = target.PutOptions{FileMode: 0o640, DirMode: 0o750, Replication: 2, BlockSize: 1 << 20}
+var publishing = target.PublishOptions{DirMode: 0o750}
 
-func put(t *testing.T, c *memfs.Client, p, content string) target.Info {
+var options = target.UploadOptions{FileMode: 0o640, DirMode: 0o750, Replication: 2, BlockSize: 1 << 20}
+
+func upload(t *testing.T, c *memfs.Driver, p, content string) target.Info {
 	t.Helper()
-	info, err := c.Put(t.Context(), strings.NewReader(content), p, options)
+	info, err := c.Upload(t.Context(), strings.NewReader(content), p, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return info
+}
+
+// find looks a file up by its identity alone, under a name that nobody has.
+func find(ctx context.Context, t interface{ Fatal(...any) }, d *memfs.Driver, id target.FileID) (target.Info, bool) {
+	place, err := d.Locate(ctx, id, "/nobody has this name")
+	if err != nil || !place.Searched {
+		t.Fatal(place, err)
+	}
+	return place.Elsewhere.Info, place.Elsewhere.Exists
 }
 
 func wantClass(t *testing.T, err error, want target.Class) {
@@ -36,9 +47,9 @@ func wantClass(t *testing.T, err error, want target.Class) {
 
 func TestFilesAndFinished(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
+	c := s.Driver()
 	for _, p := range []string{"/b/part-0", "/a/part-1", "/a/.part-2.inprogress.x", "/_dead_letters/x", "/a/.hidden/part-3"} {
-		put(t, c, p, p)
+		upload(t, c, p, p)
 	}
 	if got := paths(s.Files()); got != "[/_dead_letters/x /a/.hidden/part-3 /a/.part-2.inprogress.x /a/part-1 /b/part-0]" {
 		t.Errorf("files are %v", got)
@@ -62,57 +73,58 @@ func paths(files []memfs.File) string {
 
 func TestAQuotaLeavesWhatWasWritten(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
-	put(t, c, "/q/old", strings.Repeat("x", 60))
+	c := s.Driver()
+	upload(t, c, "/q/old", strings.Repeat("x", 60))
 	s.SetQuota("/q", 100)
-	_, err := c.Put(t.Context(), strings.NewReader(strings.Repeat("y", 50)), "/q/new", options)
+	_, err := c.Upload(t.Context(), strings.NewReader(strings.Repeat("y", 50)), "/q/new", options)
 	wantClass(t, err, target.Path)
 	info, err := c.Stat(t.Context(), "/q/new")
 	if err != nil || info.Length != 40 || info.Closed {
 		t.Errorf("left is %+v, %v, want 40 bytes, not closed", info, err)
 	}
-	put(t, c, "/elsewhere", strings.Repeat("z", 1000))
+	upload(t, c, "/elsewhere", strings.Repeat("z", 1000))
 	s.Allow("/q")
-	put(t, c, "/q/newer", strings.Repeat("y", 50))
+	upload(t, c, "/q/newer", strings.Repeat("y", 50))
 }
 
 func TestRefuseIsForChangesBelow(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
-	put(t, c, "/d/a", "x")
-	put(t, c, "/dd/a", "x")
+	c := s.Driver()
+	upload(t, c, "/d/a", "x")
+	upload(t, c, "/dd/a", "x")
 	errMine := errors.New("mine")
 	s.Refuse("/d", errMine)
-	err := c.Remove(t.Context(), "/d/a")
+	err := c.Discard(t.Context(), "/d/a")
 	wantClass(t, err, target.Path)
 	if !errors.Is(err, errMine) {
 		t.Errorf("answer %v", err)
 	}
-	wantClass(t, c.Rename(t.Context(), "/dd/a", "/d/b", options), target.Path)
-	wantClass(t, c.Settle(t.Context(), "/d", func(context.Context, target.Viewer) error { return nil }), target.Path)
+	wantClass(t, c.Publish(t.Context(), target.Info{Path: "/dd/a"}, "/d/b", publishing), target.Path)
+	_, err = c.Locate(t.Context(), "", "/d/a")
+	wantClass(t, err, target.Path)
 	if _, err := c.Stat(t.Context(), "/d/a"); err != nil {
 		t.Error(err)
 	}
-	if err := c.Remove(t.Context(), "/dd/a"); err != nil {
+	if err := c.Discard(t.Context(), "/dd/a"); err != nil {
 		t.Error(err)
 	}
 	s.Allow("/d")
-	if err := c.Remove(t.Context(), "/d/a"); err != nil {
+	if err := c.Discard(t.Context(), "/d/a"); err != nil {
 		t.Error(err)
 	}
 	s.Refuse("/", nil)
-	if err := c.MkdirAll(t.Context(), "/x", 0); !errors.Is(err, fs.ErrPermission) {
+	if _, err := c.Upload(t.Context(), strings.NewReader(""), "/x", options); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("answer %v", err)
 	}
 }
 
 func TestOutageAndSafeMode(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
-	put(t, c, "/a", "x")
+	c := s.Driver()
+	upload(t, c, "/a", "x")
 	errMine := errors.New("mine")
 	stat := func() error { _, err := c.Stat(t.Context(), "/a"); return err }
-	remove := func() error { return c.Remove(t.Context(), "/a") }
+	remove := func() error { return c.Discard(t.Context(), "/a") }
 
 	s.SetReadOnly(errMine)
 	if err := stat(); err != nil {
@@ -147,22 +159,22 @@ func (b between) ReadAt(p []byte, off int64) (int, error) {
 
 func long(do func()) between { return between{strings.NewReader(strings.Repeat("x", 3<<20)), do} }
 
-func TestAnOutageMeetsAPutMidway(t *testing.T) {
+func TestAnOutageMeetsAnUploadMidway(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	_, err := s.Client().Put(t.Context(), long(func() { s.SetDown(errors.New("gone")) }), "/a", options)
+	_, err := s.Driver().Upload(t.Context(), long(func() { s.SetDown(errors.New("gone")) }), "/a", options)
 	wantClass(t, err, target.Target)
 	if f := s.Files(); len(f) != 1 || f[0].Length != 1<<20 || f[0].Closed {
 		t.Errorf("left is %+v", f)
 	}
 }
 
-func TestRemoveStopsAWriter(t *testing.T) {
+func TestDiscardStopsAWriter(t *testing.T) {
 	s := memfs.New(memfs.Options{})
 	once := false
-	_, err := s.Client().Put(t.Context(), long(func() {
+	_, err := s.Driver().Upload(t.Context(), long(func() {
 		if !once {
 			once = true
-			if err := s.Client().Remove(t.Context(), "/a"); err != nil {
+			if err := s.Driver().Discard(t.Context(), "/a"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -173,10 +185,10 @@ func TestRemoveStopsAWriter(t *testing.T) {
 	}
 }
 
-func TestAWriterGoesOnAfterARename(t *testing.T) {
+func TestAWriterGoesOnAfterAMove(t *testing.T) {
 	s := memfs.New(memfs.Options{})
 	once := false
-	info, err := s.Client().Put(t.Context(), long(func() {
+	info, err := s.Driver().Upload(t.Context(), long(func() {
 		if !once {
 			once = true
 			if err := s.Move("/a", "/b"); err != nil {
@@ -185,21 +197,21 @@ func TestAWriterGoesOnAfterARename(t *testing.T) {
 		}
 	}), "/a", options)
 	if err != nil || info.Path != "/b" || info.Length != 3<<20 {
-		t.Errorf("Put answers %+v, %v", info, err)
+		t.Errorf("Upload answers %+v, %v", info, err)
 	}
 }
 
 func TestCloneHasItsOwnLife(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
-	put(t, c, "/d/a", "content")
+	c := s.Driver()
+	upload(t, c, "/d/a", "content")
 	var clone *memfs.Store
 	half := long(func() {
 		if clone == nil {
 			clone = s.Clone()
 		}
 	})
-	if _, err := c.Put(t.Context(), half, "/d/b", options); err != nil {
+	if _, err := c.Upload(t.Context(), half, "/d/b", options); err != nil {
 		t.Fatal(err)
 	}
 	files := clone.Files()
@@ -209,10 +221,10 @@ func TestCloneHasItsOwnLife(t *testing.T) {
 	if files[0].ID != s.Files()[0].ID || !files[0].Same(s.Files()[0].Info) {
 		t.Error("the clone's file is another")
 	}
-	if _, err := clone.Client().Find(t.Context(), files[0].ID); err != nil {
-		t.Error(err)
+	if _, exists := find(t.Context(), t, clone.Driver(), files[0].ID); !exists {
+		t.Error("the clone doesn't know its file by its identity")
 	}
-	if a, b := put(t, clone.Client(), "/new", "x"), put(t, c, "/new", "x"); a.ID != b.ID {
+	if a, b := upload(t, clone.Driver(), "/new", "x"), upload(t, c, "/new", "x"); a.ID != b.ID {
 		t.Errorf("next identities are %s and %s", a.ID, b.ID)
 	}
 	before := clone.Files()
@@ -228,9 +240,9 @@ func TestCloneHasItsOwnLife(t *testing.T) {
 
 func TestStrangers(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
-	info := put(t, c, "/d/a", "content")
-	put(t, c, "/d/b", "in the way")
+	c := s.Driver()
+	info := upload(t, c, "/d/a", "content")
+	upload(t, c, "/d/b", "in the way")
 	s.Refuse("/", nil)
 	s.SetDown(errors.New("for clients"))
 	for what, err := range map[string]error{
@@ -241,9 +253,10 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 	s.SetDown(nil)
-	got, err := c.Find(t.Context(), info.ID)
-	if err != nil || !got.Same(info) || !strings.HasSuffix(got.Path, "/b") {
-		t.Errorf("the moved file is %+v, %v", got, err)
+	s.Allow("/")
+	got, exists := find(t.Context(), t, c, info.ID)
+	if !exists || !got.Same(info) || !strings.HasSuffix(got.Path, "/b") {
+		t.Errorf("the moved file is %+v, %v", got, exists)
 	}
 	for what, err := range map[string]error{
 		"move nothing": s.Move("/no", "/x"), "delete nothing": s.Delete("/no"), "delete the root": s.Delete("/"),
@@ -256,14 +269,15 @@ func TestStrangers(t *testing.T) {
 	if err := s.Delete("/e"); err != nil {
 		t.Error(err)
 	}
-	_, err = c.Find(t.Context(), info.ID)
-	wantClass(t, err, target.Missing)
+	if got, exists := find(t.Context(), t, c, info.ID); exists {
+		t.Errorf("the deleted file is %+v", got)
+	}
 }
 
 func TestAReaderKeepsWhatItOpened(t *testing.T) {
 	s := memfs.New(memfs.Options{})
-	c := s.Client()
-	put(t, c, "/a", "before")
+	c := s.Driver()
+	upload(t, c, "/a", "before")
 	r, err := c.Open(t.Context(), "/a")
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +296,7 @@ func TestAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		ctx := context.Background()
 		s := memfs.New(memfs.Options{})
-		c := s.Client()
+		c := s.Driver()
 		files, dirs := map[string]string{}, map[string]bool{"/": true}
 		ids := map[string]target.FileID{}
 		names := rapid.SampledFrom([]string{"/a", "/b", "/a/a", "/a/b", "/b/a", "/a/a/a"})
@@ -312,52 +326,53 @@ func TestAgainstAModel(t *testing.T) {
 			return false
 		}
 		r.Repeat(map[string]func(*rapid.T){
-			"put": func(r *rapid.T) {
+			"upload": func(r *rapid.T) {
 				p, content := names.Draw(r, "path"), rapid.String().Draw(r, "content")
-				info, err := c.Put(ctx, strings.NewReader(content), p, options)
+				info, err := c.Upload(ctx, strings.NewReader(content), p, options)
 				switch {
 				case below(p):
-					check("put", err, target.Path, false)
+					check("upload", err, target.Path, false)
 				case exists(p):
-					check("put", err, target.Exists, false)
+					check("upload", err, target.Exists, false)
 				default:
-					check("put", err, 0, true)
+					check("upload", err, 0, true)
 					makeDirs(p)
 					files[p], ids[p] = content, info.ID
 				}
 			},
-			"rename": func(r *rapid.T) {
+			"publish": func(r *rapid.T) {
 				from, to := names.Draw(r, "from"), names.Draw(r, "to")
-				err := c.Rename(ctx, from, to, options)
+				err := c.Publish(ctx, target.Info{Path: from, ID: ids[from]}, to, publishing)
 				switch {
 				case below(from):
-					check("rename", err, target.Path, false)
+					check("publish", err, target.Path, false)
 				case !exists(from):
-					check("rename", err, target.Missing, false)
+					check("publish", err, target.Missing, false)
 				case dirs[from], below(to):
-					check("rename", err, target.Path, false)
+					check("publish", err, target.Path, false)
 				case exists(to):
-					check("rename", err, target.Exists, false)
+					check("publish", err, target.Exists, false)
 				default:
-					check("rename", err, 0, true)
+					check("publish", err, 0, true)
 					makeDirs(to)
 					files[to], ids[to] = files[from], ids[from]
 					delete(files, from)
 					delete(ids, from)
 				}
 			},
-			"remove": func(r *rapid.T) {
+			"discard": func(r *rapid.T) {
 				p := names.Draw(r, "path")
-				err := c.Remove(ctx, p)
+				err := c.Discard(ctx, p)
 				switch {
 				case below(p), dirs[p]:
-					check("remove", err, target.Path, false)
+					check("discard", err, target.Path, false)
 				case !exists(p):
-					check("remove", err, target.Missing, false)
+					check("discard", err, target.Missing, false)
 				default:
-					check("remove", err, 0, true)
-					_, err := c.Find(ctx, ids[p])
-					check("find a removed one", err, target.Missing, false)
+					check("discard", err, 0, true)
+					if _, exists := find(ctx, r, c, ids[p]); exists {
+						r.Fatalf("a discarded file is found")
+					}
 					delete(files, p)
 					delete(ids, p)
 				}
@@ -367,10 +382,10 @@ func TestAgainstAModel(t *testing.T) {
 					r.Fatalf("%d files, want %d", len(got), len(files))
 				}
 				for p, content := range files {
-					info, err := c.Find(ctx, ids[p])
+					info, exists := find(ctx, r, c, ids[p])
 					got, readErr := s.Read(p)
-					if err != nil || readErr != nil || info.Path != p || string(got) != content {
-						r.Fatalf("%s is %+v, %v with %q, %v, want %q", p, info, err, got, readErr, content)
+					if !exists || readErr != nil || info.Path != p || string(got) != content {
+						r.Fatalf("%s is %+v, %v with %q, %v, want %q", p, info, exists, got, readErr, content)
 					}
 				}
 			},

@@ -27,6 +27,16 @@ func (s *Store) Write(p string, content []byte) error {
 	return nil
 }
 
+// Mkdir makes a directory and its missing parents.
+func (s *Store) Mkdir(p string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.mkdirLocked(p, 0); err != nil {
+		return fmt.Errorf("make directory %s: %w", p, err)
+	}
+	return nil
+}
+
 // Move moves the file or directory at from to to, replacing a file there.
 func (s *Store) Move(from, to string) error {
 	s.mu.Lock()

@@ -46,7 +46,7 @@ func (d *death) disk(crashdisk.Op) crashdisk.Fault {
 func (d *death) Decide(c faultfs.Call) faultfs.Action {
 	over, last := d.hit()
 	switch {
-	case last && d.late && (c.Op == faultfs.Rename || c.Op == faultfs.Remove):
+	case last && d.late && (c.Op == faultfs.Publish || c.Op == faultfs.Discard):
 		d.pending.Store(true)
 		return faultfs.Late(faultfs.ErrStopped)
 	case over:
@@ -62,9 +62,9 @@ func (d *death) String() string { return "the process's end" }
 func rough() []faultfs.Injector {
 	pass := faultfs.Pass()
 	return []faultfs.Injector{
-		faultfs.Script(faultfs.On(faultfs.PutClose), pass, faultfs.FailAfter(nil)),
-		faultfs.Script(faultfs.On(faultfs.PutWrite), pass, pass, pass, faultfs.Half(10, 0, nil)),
-		faultfs.Script(faultfs.On(faultfs.Rename), faultfs.FailAfter(nil), pass, faultfs.FailBefore(0, nil)),
+		faultfs.Script(faultfs.On(faultfs.UploadClose), pass, faultfs.FailAfter(nil)),
+		faultfs.Script(faultfs.On(faultfs.UploadWrite), pass, pass, pass, faultfs.Half(10, 0, nil)),
+		faultfs.Script(faultfs.On(faultfs.Publish), faultfs.FailAfter(nil), pass, faultfs.FailBefore(0, nil)),
 	}
 }
 

@@ -41,9 +41,9 @@ type world struct {
 	cfg    func(*sink.Config)
 
 	mu      sync.Mutex
-	targets []*faultfs.FS   // opened so far
-	files   map[string]bool // chunk files that exist
-	owed    map[uint64]bool // records that were accepted
+	targets []*faultfs.Driver // opened so far
+	files   map[string]bool   // chunk files that exist
+	owed    map[uint64]bool   // records that were accepted
 }
 
 func newWorld(t *testing.T) *world {
@@ -94,12 +94,12 @@ func (w *world) open(f codec.Format) (*sink.Sink, error) {
 	c := sink.Config{
 		Disk: w.disk, StateDir: "/state", Log: slog.New(slog.DiscardHandler), Owner: "test", WriterID: "w",
 		Target: "mem://", Base: "/logs",
-		OpenTarget: func(context.Context, string) (fs.FileSystem, error) {
-			opened := faultfs.New(w.store.Client(), inject)
+		OpenTarget: func(context.Context, string) (*fs.Client, error) {
+			opened := faultfs.New(w.store.Driver(), inject)
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.targets = append(w.targets, opened)
-			return opened, nil
+			return fs.NewClient(opened, fs.LimitOptions{}), nil
 		},
 		NewAssigner: func() assigner.Assigner { return byField{event.NewKey("b")} },
 		Format:      f, Letters: letters{}, Policy: byRecords(12), PartPrefix: "part", PartSuffix: f.Extension(),

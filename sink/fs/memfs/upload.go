@@ -11,48 +11,48 @@ import (
 	target "github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// slice is how much a Put writes at a time, and between two looks at ctx.
+// slice is how much an Upload writes at a time, and between two looks at ctx.
 const slice = 1 << 20
 
 // maxReserve bounds what is allocated on a source's word.
 const maxReserve = 64 << 20
 
-// Put makes temp. The store is locked for one slice at a time, so that others
+// Upload makes the file hidden. The store is locked for one slice at a time, so that others
 // see the file grow.
-func (c *Client) Put(ctx context.Context, src target.Source, temp string, o target.PutOptions) (target.Info, error) {
-	if err := c.call(ctx, "put", temp, true); err != nil {
+func (d *Driver) Upload(ctx context.Context, src target.Source, hidden string, o target.UploadOptions) (target.Info, error) {
+	if err := d.call(ctx, "upload", hidden, true); err != nil {
 		return target.Info{}, err
 	}
-	n, err := c.store.create(temp, src.Size(), o)
+	n, err := d.store.create(hidden, src.Size(), o)
 	if err != nil {
-		return target.Info{}, failed("put", temp, err)
+		return target.Info{}, failed("upload", hidden, err)
 	}
 	buf := make([]byte, min(slice, src.Size()))
 	for off := int64(0); off < src.Size(); {
 		want := min(int64(len(buf)), src.Size()-off)
 		read, readErr := src.ReadAt(buf[:want], off)
-		if err := c.store.append(ctx, n, temp, buf[:read]); err != nil {
+		if err := d.store.append(ctx, n, hidden, buf[:read]); err != nil {
 			return target.Info{}, err
 		}
 		off += int64(read)
 		if readErr != nil && (readErr != io.EOF || off < src.Size()) {
-			return target.Info{}, &target.Error{Op: "put", Path: temp, Class: target.Unclear, Err: readErr}
+			return target.Info{}, &target.Error{Op: "upload", Path: hidden, Class: target.Unclear, Err: readErr}
 		}
 	}
-	return c.store.finish(ctx, n, temp)
+	return d.store.finish(ctx, n, hidden)
 }
 
-func (s *Store) create(temp string, size int64, o target.PutOptions) (*node, error) {
+func (s *Store) create(hidden string, size int64, o target.UploadOptions) (*node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if temp == "/" {
+	if hidden == "/" {
 		return nil, syscall.EEXIST
 	}
-	name := path.Base(temp)
+	name := path.Base(hidden)
 	if len(name) > maxName {
 		return nil, syscall.ENAMETOOLONG
 	}
-	dir, err := s.mkdirLocked(path.Dir(temp), o.DirMode)
+	dir, err := s.mkdirLocked(path.Dir(hidden), o.DirMode)
 	if err != nil {
 		return nil, err
 	}
@@ -67,28 +67,28 @@ func (s *Store) create(temp string, size int64, o target.PutOptions) (*node, err
 
 // append adds one slice, as much of it as quotas allow. A file that was removed
 // meanwhile has no writer any more.
-func (s *Store) append(ctx context.Context, n *node, temp string, p []byte) error {
+func (s *Store) append(ctx context.Context, n *node, hidden string, p []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.writableLocked(ctx, n, temp); err != nil {
+	if err := s.writableLocked(ctx, n, hidden); err != nil {
 		return err
 	}
 	room := s.roomLocked(n.path())
 	n.content, n.mtime = append(n.content, p[:min(int64(len(p)), room)]...), now()
 	if room < int64(len(p)) {
-		return &target.Error{Op: "put", Path: temp, Class: target.Path, Err: syscall.EDQUOT}
+		return &target.Error{Op: "upload", Path: hidden, Class: target.Path, Err: syscall.EDQUOT}
 	}
 	return nil
 }
 
-func (s *Store) writableLocked(ctx context.Context, n *node, temp string) error {
+func (s *Store) writableLocked(ctx context.Context, n *node, hidden string) error {
 	if ctx.Err() != nil {
-		return &target.Error{Op: "put", Path: temp, Class: target.Unclear, Err: context.Cause(ctx)}
+		return &target.Error{Op: "upload", Path: hidden, Class: target.Unclear, Err: context.Cause(ctx)}
 	}
 	if n.removed {
-		return &target.Error{Op: "put", Path: temp, Class: target.Unclear, Err: errors.New("file was removed while it was written")}
+		return &target.Error{Op: "upload", Path: hidden, Class: target.Unclear, Err: errors.New("file was removed while it was written")}
 	}
-	return s.admitLocked("put", temp, true)
+	return s.admitLocked("upload", hidden, true)
 }
 
 // roomLocked is how many bytes the quotas above p still allow.
@@ -107,10 +107,10 @@ func (s *Store) roomLocked(p string) int64 {
 	return room
 }
 
-func (s *Store) finish(ctx context.Context, n *node, temp string) (target.Info, error) {
+func (s *Store) finish(ctx context.Context, n *node, hidden string) (target.Info, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.writableLocked(ctx, n, temp); err != nil {
+	if err := s.writableLocked(ctx, n, hidden); err != nil {
 		return target.Info{}, err
 	}
 	n.closed, n.mtime = true, now()

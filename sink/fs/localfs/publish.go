@@ -11,56 +11,59 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// Rename moves a file with renameat2 and RENAME_NOREPLACE, or, where the file
+// Publish moves the file with renameat2 and RENAME_NOREPLACE, or, where the file
 // system has no such thing (NFS, some of FUSE), with link and unlink, of which
 // link never replaces either. Between these two the file has both names; so it
-// does after a crash there, and a Rename from the old to the new name then
+// does after a crash there, and a Publish from the old to the new name then
 // finishes the move.
-func (f *FileSystem) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
-	if err := errors.Join(f.begin(ctx, "rename", from), fs.CheckPath("rename", to)); err != nil {
+func (d *Driver) Publish(ctx context.Context, file fs.Info, final string, o fs.PublishOptions) error {
+	from, to := file.Path, final
+	if err := errors.Join(d.begin(ctx, "publish", from), fs.CheckPath("publish", to)); err != nil {
 		return err
 	}
 	st, err := statx(from, false)
 	switch {
 	case err != nil:
-		return renameFailed(from, to, err)
+		return publishFailed(from, to, err)
 	case isDir(st):
-		return renameFailed(from, to, unix.EISDIR)
+		return publishFailed(from, to, unix.EISDIR)
+	case file.ID != "" && identity(st) != file.ID:
+		return publishFailed(from, to, fmt.Errorf("another file is there: %w", unix.ENOENT))
 	case to == "/":
-		return renameFailed(from, to, unix.EEXIST)
+		return publishFailed(from, to, unix.EEXIST)
 	case len(path.Base(to)) > unix.NAME_MAX:
-		return renameFailed(from, to, unix.ENAMETOOLONG) // before any parent is made for it
+		return publishFailed(from, to, unix.ENAMETOOLONG) // before any parent is made for it
 	}
-	if err := f.ensureDir("rename", path.Dir(to), o.DirMode); err != nil {
+	if err := d.ensureDir("publish", path.Dir(to), o.DirMode); err != nil {
 		return err
 	}
-	err = f.kernel.renameNoReplace(from, to)
+	err = d.kernel.renameNoReplace(from, to)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
-		return f.linkThenUnlink(from, to)
+		return d.linkThenUnlink(from, to)
 	}
 	if errors.Is(err, unix.EEXIST) {
-		return f.finishLink(from, to)
+		return d.finishLink(from, to)
 	}
 	if err != nil {
 		return moveFailed(from, to, err)
 	}
-	return f.syncMove(from, to)
+	return d.syncMove(from, to)
 }
 
 // moveFailed is what a move that didn't happen means. ENOENT is about either
 // name: if there still is something at from, to's directory is gone.
 func moveFailed(from, to string, err error) error {
 	if _, statErr := statx(from, false); statErr == nil && errors.Is(err, unix.ENOENT) {
-		return dirFailed("rename", to, err)
+		return dirFailed("publish", to, err)
 	}
-	return renameFailed(from, to, err)
+	return publishFailed(from, to, err)
 }
 
-func (f *FileSystem) linkThenUnlink(from, to string) error {
-	err := f.kernel.link(from, to)
+func (d *Driver) linkThenUnlink(from, to string) error {
+	err := d.kernel.link(from, to)
 	switch {
 	case errors.Is(err, unix.EEXIST):
-		return f.finishLink(from, to)
+		return d.finishLink(from, to)
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP):
 		return noLinks(from, to, fs.Unsupported, err)
 	case errors.Is(err, unix.EPERM):
@@ -69,39 +72,39 @@ func (f *FileSystem) linkThenUnlink(from, to string) error {
 	case err != nil:
 		return moveFailed(from, to, err)
 	}
-	return f.dropOldName(from, to)
+	return d.dropOldName(from, to)
 }
 
 // noLinks is what a file system means for us on which nothing can be published
 // safely.
 func noLinks(from, to string, class fs.Class, err error) error {
-	return &fs.Error{Op: "rename", Path: from, Class: class,
-		Err: fmt.Errorf("to %s: this file system can't rename without replacing, and a hard link instead was refused: use another file system, unless the file belongs to another user: %w", to, err)}
+	return &fs.Error{Op: "publish", Path: from, Class: class,
+		Err: fmt.Errorf("as %s: this file system can't rename without replacing, and a hard link instead was refused: use another file system, unless the file belongs to another user: %w", to, err)}
 }
 
 // finishLink decides what a name that is taken means. It is taken by another
 // file, unless it is the second name of this one.
-func (f *FileSystem) finishLink(from, to string) error {
+func (d *Driver) finishLink(from, to string) error {
 	a, err := statx(from, false)
 	if err != nil {
-		return renameFailed(from, to, err)
+		return publishFailed(from, to, err)
 	}
 	b, err := statx(to, false)
 	if err != nil {
-		return renameFailed(from, to, unix.EEXIST) // it was taken a moment ago
+		return publishFailed(from, to, unix.EEXIST) // it was taken a moment ago
 	}
 	if !sameInode(a, b) || a.Nlink < 2 || sameEntry(from, to) {
-		return renameFailed(from, to, unix.EEXIST)
+		return publishFailed(from, to, unix.EEXIST)
 	}
-	return f.dropOldName(from, to)
+	return d.dropOldName(from, to)
 }
 
 // dropOldName ends a move whose new name exists, once that name is durable.
-func (f *FileSystem) dropOldName(from, to string) error {
-	if err := f.kernel.syncDir(path.Dir(to)); err != nil {
-		return unclear("rename", from, fmt.Errorf("to %s: it has both names: sync the new one: %w", to, err))
+func (d *Driver) dropOldName(from, to string) error {
+	if err := d.kernel.syncDir(path.Dir(to)); err != nil {
+		return unclear("publish", from, fmt.Errorf("as %s: it has both names: sync the new one: %w", to, err))
 	}
-	err := f.kernel.unlink(from)
+	err := d.kernel.unlink(from)
 	if errors.Is(err, unix.ENOENT) {
 		// Either the answer to our own unlink was lost and it was asked again,
 		// or somebody else has moved the file too.
@@ -110,9 +113,9 @@ func (f *FileSystem) dropOldName(from, to string) error {
 		}
 	}
 	if err != nil {
-		return unclear("rename", from, fmt.Errorf("to %s: it has the new name; remove the old one: %w", to, err))
+		return unclear("publish", from, fmt.Errorf("as %s: it has the new name; remove the old one: %w", to, err))
 	}
-	return f.syncMove(from, to)
+	return d.syncMove(from, to)
 }
 
 // sameEntry says whether from and to may be one directory entry, reached on two
@@ -131,19 +134,19 @@ func sameInode(a, b unix.Statx_t) bool {
 }
 
 // syncMove makes a move durable that has happened.
-func (f *FileSystem) syncMove(from, to string) error {
+func (d *Driver) syncMove(from, to string) error {
 	dirs := []string{path.Dir(to)}
 	if path.Dir(from) != path.Dir(to) {
 		dirs = append(dirs, path.Dir(from))
 	}
-	for _, d := range dirs {
-		if err := f.kernel.syncDir(d); err != nil {
-			return unclear("rename", from, fmt.Errorf("to %s: it was moved; sync %s: %w", to, d, err))
+	for _, dir := range dirs {
+		if err := d.kernel.syncDir(dir); err != nil {
+			return unclear("publish", from, fmt.Errorf("as %s: it was moved; sync %s: %w", to, dir, err))
 		}
 	}
 	return nil
 }
 
-func renameFailed(from, to string, err error) error {
-	return failed("rename", from, fmt.Errorf("to %s: %w", to, err), true)
+func publishFailed(from, to string, err error) error {
+	return failed("publish", from, fmt.Errorf("as %s: %w", to, err), true)
 }

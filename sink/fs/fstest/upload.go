@@ -13,11 +13,11 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-var putTests = []test{
+var uploadTests = []test{
 	{"writes what it was given, of any size", func(s *site) {
 		for _, size := range []int{0, 1, 4095, 1<<20 - 1, 1 << 20, 1<<20 + 1, 9 << 20} {
 			name := fmt.Sprint("size", size)
-			info := s.put(name, pattern(size))
+			info := s.upload(name, pattern(size))
 			s.content(name, pattern(size))
 			s.same(name, info)
 		}
@@ -27,7 +27,7 @@ var putTests = []test{
 			name := fmt.Sprint("size", size)
 			content := pattern(size)
 			src := s.osFile(content + "more than the source has")
-			if _, err := s.fs.Put(s.ctx(), osSource{src, int64(size)}, s.path(name), options); err != nil {
+			if _, err := s.driver.Upload(s.ctx(), osSource{src, int64(size)}, s.path(name), options); err != nil {
 				s.Fatal(err)
 			}
 			s.content(name, content)
@@ -38,7 +38,7 @@ var putTests = []test{
 		if _, err := f.Seek(7, 0); err != nil {
 			s.Fatal(err)
 		}
-		if _, err := s.fs.Put(s.ctx(), osSource{f, 100}, s.path("a"), options); err != nil {
+		if _, err := s.driver.Upload(s.ctx(), osSource{f, 100}, s.path("a"), options); err != nil {
 			s.Fatal(err)
 		}
 		if at, err := f.Seek(0, 1); at != 7 || err != nil {
@@ -47,32 +47,32 @@ var putTests = []test{
 		s.content("a", pattern(100))
 	}},
 	{"answers what Stat answers", func(s *site) {
-		info := s.put("a", "content")
+		info := s.upload("a", "content")
 		if now := s.stat("a"); now != info {
-			s.Errorf("Stat answers %+v, Put answered %+v", now, info)
+			s.Errorf("Stat answers %+v, Upload answered %+v", now, info)
 		}
 	}},
 	{"makes missing parents", func(s *site) {
-		s.put("x/y/z/a", "content")
+		s.upload("x/y/z/a", "content")
 		s.content("x/y/z/a", "content")
 		if !s.stat("x/y").Dir {
 			s.Error("x/y is no directory")
 		}
 	}},
 	{"leaves a file that exists as it was", func(s *site) {
-		info := s.put("a", "first")
-		_, err := s.fs.Put(s.ctx(), strings.NewReader("second, longer"), s.path("a"), options)
+		info := s.upload("a", "first")
+		_, err := s.driver.Upload(s.ctx(), strings.NewReader("second, longer"), s.path("a"), options)
 		s.class(err, fs.Exists)
 		s.same("a", info)
 		s.content("a", "first")
 	}},
 	{"leaves a directory that exists as it was", func(s *site) {
-		s.put("d/a", "first")
-		_, err := s.fs.Put(s.ctx(), strings.NewReader("x"), s.path("d"), options)
+		s.upload("d/a", "first")
+		_, err := s.driver.Upload(s.ctx(), strings.NewReader("x"), s.path("d"), options)
 		s.class(err, fs.Exists)
 		s.content("d/a", "first")
 	}},
-	{"is exclusive between clients", func(s *site) { s.putRace() }},
+	{"is exclusive between clients", func(s *site) { s.uploadRace() }},
 	{"reports a source that fails, and is not finished", func(s *site) {
 		src := source{pattern(3 << 20), func(end int64) error {
 			if end > 3<<19 {
@@ -80,14 +80,14 @@ var putTests = []test{
 			}
 			return nil
 		}}
-		_, err := s.fs.Put(s.ctx(), src, s.path("a"), options)
+		_, err := s.driver.Upload(s.ctx(), src, s.path("a"), options)
 		if !errors.Is(err, errSource) {
 			s.Errorf("error %v doesn't wrap the source's", err)
 		}
 		s.unfinished("a", src.Size())
 	}},
 	{"reports a source that is shorter than it says", func(s *site) {
-		_, err := s.fs.Put(s.ctx(), osSource{s.osFile("short"), 100}, s.path("a"), options)
+		_, err := s.driver.Upload(s.ctx(), osSource{s.osFile("short"), 100}, s.path("a"), options)
 		if err == nil {
 			s.Error("no error")
 		}
@@ -96,7 +96,7 @@ var putTests = []test{
 	{"does nothing under a ctx that has ended", func(s *site) {
 		ctx, cancel := context.WithCancel(s.ctx())
 		cancel()
-		_, err := s.fs.Put(ctx, strings.NewReader("x"), s.path("d/a"), options)
+		_, err := s.driver.Upload(ctx, strings.NewReader("x"), s.path("d/a"), options)
 		if !errors.Is(err, context.Canceled) {
 			s.Errorf("error %v, want canceled", err)
 		}
@@ -110,7 +110,7 @@ var putTests = []test{
 			}
 			return nil
 		}}
-		_, err := s.fs.Put(ctx, src, s.path("a"), options)
+		_, err := s.driver.Upload(ctx, src, s.path("a"), options)
 		if !errors.Is(err, context.Canceled) {
 			s.Errorf("error %v, want canceled", err)
 		}
@@ -118,19 +118,62 @@ var putTests = []test{
 	}},
 	{"works again after a failure, at another path", func(s *site) {
 		src := source{"never read", func(int64) error { return errSource }}
-		if _, err := s.fs.Put(s.ctx(), src, s.path("d/a"), options); err == nil {
+		if _, err := s.driver.Upload(s.ctx(), src, s.path("d/a"), options); err == nil {
 			s.Error("no error")
 		}
-		s.put("d/b", "content")
+		s.upload("d/b", "content")
 		s.content("d/b", "content")
 	}},
 	{"gives files and new directories their modes", func(s *site) { s.modes() }},
-	{"runs many at a time into one new directory", func(s *site) { s.manyPuts() }},
+	{"gives new directories their mode, and no old one", func(s *site) {
+		if s.h.Mode == nil {
+			s.Skip("the target has no modes")
+		}
+		s.mkdir("x")
+		for _, row := range []struct {
+			name string
+			mode uint32
+		}{{"x/y/z/a", 0o750}, {"x/y/a", 0o700}} {
+			if _, err := s.driver.Upload(s.ctx(), strings.NewReader("x"), s.path(row.name), fs.UploadOptions{DirMode: row.mode}); err != nil {
+				s.Fatal(err)
+			}
+		}
+		for p, want := range map[string]uint32{"x": 0o755, "x/y": 0o750, "x/y/z": 0o750} {
+			if got := s.h.Mode(s, s.path(p)); got != want {
+				s.Errorf("mode of %s is %o, want %o", p, got, want)
+			}
+		}
+	}},
+	{"below a file", func(s *site) {
+		s.upload("f", "x")
+		_, err := s.driver.Upload(s.ctx(), strings.NewReader("y"), s.path("f/a"), options)
+		s.class(err, fs.Path)
+		_, err = s.driver.Upload(s.ctx(), strings.NewReader("y"), s.path("f/d/a"), options)
+		s.class(err, fs.Path)
+		_, err = s.driver.Upload(s.ctx(), strings.NewReader("y"), s.path("f/d/e/a"), options)
+		s.class(err, fs.Path)
+		s.content("f", "x")
+	}},
+	{"runs many at a time that make the same directories", func(s *site) {
+		errs := s.both(func(i int) error {
+			for _, p := range []string{"a", "a/b", "a/b/c/d", "a/b/c/e/f/g"} {
+				name := s.path(fmt.Sprintf("%s/file%d", p, i))
+				if _, err := s.driver.Upload(s.ctx(), strings.NewReader("x"), name, options); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := errors.Join(errs[:]...); err != nil {
+			s.Error(err)
+		}
+	}},
+	{"runs many at a time into one new directory", func(s *site) { s.manyUploads() }},
 }
 
-// putRace lets two clients make the same file, some times.
-func (s *site) putRace() {
-	clients := []fs.FileSystem{s.fs, s.other()}
+// uploadRace lets two clients make the same file, some times.
+func (s *site) uploadRace() {
+	clients := []fs.Driver{s.driver, s.other()}
 	for round := range 10 {
 		name := fmt.Sprint("round", round)
 		errs := make([]error, len(clients))
@@ -138,7 +181,7 @@ func (s *site) putRace() {
 		for i, c := range clients {
 			wg.Go(func() {
 				content := strings.Repeat(fmt.Sprint(i), 100_000)
-				_, errs[i] = c.Put(s.ctx(), strings.NewReader(content), s.path(name), options)
+				_, errs[i] = c.Upload(s.ctx(), strings.NewReader(content), s.path(name), options)
 			})
 		}
 		wg.Wait()
@@ -154,11 +197,11 @@ func (s *site) putRace() {
 	}
 }
 
-// unfinished checks that what a failed Put left at name can't be taken for a
+// unfinished checks that what a failed Upload left at name can't be taken for a
 // file of the size.
 func (s *site) unfinished(name string, size int64) {
 	s.Helper()
-	info, err := s.fs.Stat(s.ctx(), s.path(name))
+	info, err := s.driver.Stat(s.ctx(), s.path(name))
 	if err != nil {
 		s.class(err, fs.Missing)
 	} else if info.Closed && info.Length == size {
@@ -174,8 +217,8 @@ func (s *site) modes() {
 	before := s.h.Mode(s, s.path("old"))
 	for _, row := range []struct{ file, dir uint32 }{{0o640, 0o750}, {0o644, 0o755}, {0o666, 0o777}, {0o600, 0o700}} {
 		name := fmt.Sprintf("old/new%o/deep/a", row.dir)
-		o := fs.PutOptions{FileMode: row.file, DirMode: row.dir}
-		if _, err := s.fs.Put(s.ctx(), strings.NewReader("x"), s.path(name), o); err != nil {
+		o := fs.UploadOptions{FileMode: row.file, DirMode: row.dir}
+		if _, err := s.driver.Upload(s.ctx(), strings.NewReader("x"), s.path(name), o); err != nil {
 			s.Fatal(err)
 		}
 		for p, want := range map[string]uint32{
@@ -191,15 +234,15 @@ func (s *site) modes() {
 	}
 }
 
-func (s *site) manyPuts() {
-	clients := []fs.FileSystem{s.fs, s.other()}
+func (s *site) manyUploads() {
+	clients := []fs.Driver{s.driver, s.other()}
 	const n = 32
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
 			content := bytes.NewReader([]byte(pattern(10_000 + i)))
-			_, errs[i] = clients[i%2].Put(s.ctx(), content, s.path(fmt.Sprintf("new/dir/%02d", i)), options)
+			_, errs[i] = clients[i%2].Upload(s.ctx(), content, s.path(fmt.Sprintf("new/dir/%02d", i)), options)
 		})
 	}
 	wg.Wait()

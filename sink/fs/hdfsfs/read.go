@@ -15,74 +15,10 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// Stat describes what is at p.
-func (f *FileSystem) Stat(ctx context.Context, p string) (info fs.Info, err error) {
-	err = f.read(ctx, "stat", p, func(s *session) error {
-		info, err = stat(s.x, p)
-		return err
-	})
-	if err != nil {
-		return fs.Info{}, err
-	}
-	return info, nil
-}
-
-// Find describes the file with the identity. Where it is the NameNode doesn't
-// say, but its name there: Path is that alone. A file that was moved to where
-// this user may not look exists all the same; of it nothing but the identity is
-// known, and Length is -1.
-func (f *FileSystem) Find(ctx context.Context, id fs.FileID) (info fs.Info, err error) {
-	err = f.read(ctx, "find", inodePath(id), func(s *session) error {
-		info, err = find(s.x, id)
-		return err
-	})
-	if err != nil {
-		return fs.Info{}, err
-	}
-	return info, nil
-}
-
-func find(x executor, id fs.FileID) (fs.Info, error) {
-	info, err := stat(x, inodePath(id))
-	info.Path = ""
-	var remote hdfs.Error
-	if errors.As(err, &remote) && remote.Exception() == accessControl {
-		// A number that is nobody's is missing before rights are looked at.
-		return fs.Info{ID: id, Length: -1}, nil
-	}
-	if err == nil {
-		info.Path, err = nameOf(x, id)
-	}
-	return info, err
-}
-
-// nameOf is a file's name in the directory that it is in now, "" if that can't
-// be had. It looks through the directory, which the NameNode finds as the parent
-// of an inode.
-func nameOf(x executor, id fs.FileID) (string, error) {
-	for after, more := "", true; more; {
-		entries, left, err := getListing(x, inodePath(id)+"/..", after)
-		var remote hdfs.Error
-		switch {
-		case errors.As(err, &remote) && judge(remote, reading).class == fs.Path, nothingThere(err):
-			return "", nil // we may not look there, or it is gone meanwhile
-		case err != nil:
-			return "", err
-		}
-		for _, e := range entries {
-			if after = string(e.GetPath()); identity(e) == id {
-				return after, nil
-			}
-		}
-		more = left && len(entries) > 0
-	}
-	return "", nil
-}
-
 // List describes the entries of a directory. A big one is listed in several
 // steps, between which it may change.
-func (f *FileSystem) List(ctx context.Context, p string) (infos []fs.Info, err error) {
-	err = f.read(ctx, "list", p, func(s *session) error {
+func (d *Driver) List(ctx context.Context, p string) (infos []fs.Info, err error) {
+	err = d.read(ctx, "list", p, func(s *session) error {
 		st, err := getFileInfo(s.x, p)
 		if err != nil {
 			return err
@@ -115,12 +51,12 @@ func (f *FileSystem) List(ctx context.Context, p string) (infos []fs.Info, err e
 
 // Open opens a file for reading. The reader has a session until it is closed,
 // and reads end with ctx.
-func (f *FileSystem) Open(ctx context.Context, p string) (io.ReadCloser, error) {
-	s, err := f.take(ctx, "open", p)
+func (d *Driver) Open(ctx context.Context, p string) (io.ReadCloser, error) {
+	s, err := d.take(ctx, "open", p)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, path: p, pool: f.pool, s: s, stop: s.until(ctx)}
+	r := &reader{ctx: ctx, path: p, pool: d.pool, s: s, stop: s.until(ctx)}
 	st, err := getFileInfo(s.x, p)
 	if err == nil && isDir(st) {
 		err = &fs.Error{Op: "open", Path: p, Class: fs.Path, Err: errors.New("it is a directory")}

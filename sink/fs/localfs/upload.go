@@ -21,76 +21,76 @@ const (
 	kernelSlice = 2 << 20
 )
 
-// Put makes temp, writes, syncs and closes it, and syncs its directory.
-func (f *FileSystem) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (fs.Info, error) {
-	if err := f.begin(ctx, "put", temp); err != nil {
+// Upload makes the file hidden, writes, syncs and closes it, and syncs its directory.
+func (d *Driver) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
+	if err := d.begin(ctx, "upload", hidden); err != nil {
 		return fs.Info{}, err
 	}
-	if len(path.Base(temp)) > unix.NAME_MAX {
-		return fs.Info{}, failed("put", temp, unix.ENAMETOOLONG, false) // before any parent is made for it
+	if len(path.Base(hidden)) > unix.NAME_MAX {
+		return fs.Info{}, failed("upload", hidden, unix.ENAMETOOLONG, false) // before any parent is made for it
 	}
-	if temp == "/" {
-		return fs.Info{}, failed("put", temp, unix.EEXIST, false)
+	if hidden == "/" {
+		return fs.Info{}, failed("upload", hidden, unix.EEXIST, false)
 	}
-	dir := path.Dir(temp)
-	if err := f.ensureDir("put", dir, o.DirMode); err != nil {
+	dir := path.Dir(hidden)
+	if err := d.ensureDir("upload", dir, o.DirMode); err != nil {
 		return fs.Info{}, err
 	}
 	mode := o.FileMode
 	if mode == 0 {
 		mode = 0o666
 	}
-	dst, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, os.FileMode(mode&0o777))
+	dst, err := os.OpenFile(hidden, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, os.FileMode(mode&0o777))
 	if err != nil {
-		return fs.Info{}, dirFailed("put", temp, err)
+		return fs.Info{}, dirFailed("upload", hidden, err)
 	}
-	err = f.fill(ctx, dst, src, o.FileMode)
+	err = d.fill(ctx, dst, src, o.FileMode)
 	if closeErr := dst.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return fs.Info{}, putFailed(ctx, temp, err)
+		return fs.Info{}, uploadFailed(ctx, hidden, err)
 	}
-	if err := f.kernel.syncDir(dir); err != nil {
-		return fs.Info{}, unclear("put", dir, err)
+	if err := d.kernel.syncDir(dir); err != nil {
+		return fs.Info{}, unclear("upload", dir, err)
 	}
-	st, err := statx(temp, false)
+	st, err := statx(hidden, false)
 	if err != nil {
-		return fs.Info{}, unclear("put", temp, err)
+		return fs.Info{}, unclear("upload", hidden, err)
 	}
 	if int64(st.Size) != src.Size() {
-		return fs.Info{}, unclear("put", temp, fmt.Errorf("it has %d bytes after %d were written", st.Size, src.Size()))
+		return fs.Info{}, unclear("upload", hidden, fmt.Errorf("it has %d bytes after %d were written", st.Size, src.Size()))
 	}
-	return info(temp, st), nil
+	return info(hidden, st), nil
 }
 
-// putFailed classifies what came after the file was made. Of these errors only
+// uploadFailed classifies what came after the file was made. Of these errors only
 // a ctx that ended, a full disk and a quota say something about the next try.
-func putFailed(ctx context.Context, temp string, err error) error {
+func uploadFailed(ctx context.Context, hidden string, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		return ended(ctx, "put", temp)
+		return ended(ctx, "upload", hidden)
 	}
 	var source *sourceError
 	if class, _ := classify(err, true); !errors.As(err, &source) && (class == fs.Target || class == fs.Path) {
-		return failed("put", temp, err, true)
+		return failed("upload", hidden, err, true)
 	}
-	return unclear("put", temp, err)
+	return unclear("upload", hidden, err)
 }
 
 // fill gives dst its mode and content, and syncs it.
-func (f *FileSystem) fill(ctx context.Context, dst *os.File, src fs.Source, mode uint32) error {
+func (d *Driver) fill(ctx context.Context, dst *os.File, src fs.Source, mode uint32) error {
 	if err := setMode(dst, mode); err != nil {
 		return err
 	}
-	p := &pacer{kernel: &f.kernel, dst: dst}
-	copied, err := f.kernelCopy(ctx, dst, src, p)
+	p := &pacer{kernel: &d.kernel, dst: dst}
+	copied, err := d.kernelCopy(ctx, dst, src, p)
 	if err != nil {
 		return err
 	}
 	if err := memoryCopy(ctx, dst, src, copied, p); err != nil {
 		return err
 	}
-	return f.kernel.sync(dst)
+	return d.kernel.sync(dst)
 }
 
 // pacer keeps a copy from running ahead of the disk. Without it the sync at the
@@ -127,9 +127,9 @@ func (p *pacer) wrote(off int64) error {
 // kernelCopy copies as much as the kernel can without memory of ours, maybe
 // nothing, and returns how much that was. What is left is for memoryCopy, which
 // also finds out why the source ended early if it did.
-func (f *FileSystem) kernelCopy(ctx context.Context, dst *os.File, src fs.Source, p *pacer) (int64, error) {
+func (d *Driver) kernelCopy(ctx context.Context, dst *os.File, src fs.Source, p *pacer) (int64, error) {
 	holder, ok := src.(interface{ OSFile() *os.File })
-	if !ok || f.o.NoKernelCopy {
+	if !ok || d.o.NoKernelCopy {
 		return 0, nil
 	}
 	in, off := holder.OSFile(), int64(0)
@@ -140,7 +140,7 @@ func (f *FileSystem) kernelCopy(ctx context.Context, dst *os.File, src fs.Source
 		if ctx.Err() != nil {
 			return off, context.Cause(ctx)
 		}
-		n, err := f.kernel.copyRange(dst, in, off, int(min(kernelSlice, src.Size()-off)))
+		n, err := d.kernel.copyRange(dst, in, off, int(min(kernelSlice, src.Size()-off)))
 		off += int64(n)
 		switch {
 		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP),

@@ -11,21 +11,25 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// Rename moves a file with rename2 and no option to overwrite: it is the
+// Publish moves the file with rename2 and no option to overwrite: it is the
 // NameNode that refuses to replace.
-func (f *FileSystem) Rename(ctx context.Context, from, to string, o fs.PutOptions) error {
-	if err := checkPath("rename", to); err != nil {
+func (d *Driver) Publish(ctx context.Context, file fs.Info, final string, o fs.PublishOptions) error {
+	from, to := file.Path, final
+	if err := checkPath("publish", to); err != nil {
 		return err
 	}
-	return f.change(ctx, "rename", from, func(s *session) error {
+	return d.change(ctx, "publish", from, func(s *session) error {
 		st, err := getFileInfo(s.x, from)
+		if err == nil && !isDir(st) && file.ID != "" && identity(st) != file.ID {
+			err = fmt.Errorf("%w: another file is there", errNothing)
+		}
 		if err != nil {
-			return renameFailed(ctx, from, to, err, reading)
+			return publishFailed(ctx, from, to, err, reading)
 		}
 		if isDir(st) {
-			return &fs.Error{Op: "rename", Path: from, Class: fs.Path, Err: errors.New("it is a directory")}
+			return &fs.Error{Op: "publish", Path: from, Class: fs.Path, Err: errors.New("it is a directory")}
 		}
-		if err := s.ensureDir("rename", path.Dir(to), o.DirMode); err != nil {
+		if err := s.ensureDir("publish", path.Dir(to), o.DirMode); err != nil {
 			return err
 		}
 		if err := renameNoReplace(s.x, from, to); err != nil {
@@ -42,28 +46,28 @@ func (f *FileSystem) Rename(ctx context.Context, from, to string, o fs.PutOption
 func (s *session) refused(ctx context.Context, from, to string, id fs.FileID, err error) error {
 	var remote hdfs.Error
 	if !errors.As(err, &remote) || s.broken.Load() {
-		return renameFailed(ctx, from, to, err, changing)
+		return publishFailed(ctx, from, to, err, changing)
 	}
 	v := judge(remote, changing)
 	if v.class != fs.Missing && remote.Exception() != ioException {
-		return renameFailed(ctx, from, to, err, changing)
+		return publishFailed(ctx, from, to, err, changing)
 	}
 	st, statErr := getFileInfo(s.x, from)
 	if statErr != nil || identity(st) != id {
-		return renameFailed(ctx, from, to, err, changing)
+		return publishFailed(ctx, from, to, err, changing)
 	}
 	class := fs.Path
 	if _, statErr := getFileInfo(s.x, to); statErr == nil {
 		class = fs.Exists // a directory
 	}
-	return &fs.Error{Op: "rename", Path: from, Class: class, Err: fmt.Errorf("to %s: %w", to, &remoteError{err, remote, ""})}
+	return &fs.Error{Op: "publish", Path: from, Class: class, Err: fmt.Errorf("as %s: %w", to, &remoteError{err, remote, ""})}
 }
 
-func renameFailed(ctx context.Context, from, to string, err error, e effect) error {
-	err = failed(ctx, "rename", from, err, e)
+func publishFailed(ctx context.Context, from, to string, err error, e effect) error {
+	err = failed(ctx, "publish", from, err, e)
 	var wrapped *fs.Error
 	if errors.As(err, &wrapped) {
-		wrapped.Err = fmt.Errorf("to %s: %w", to, wrapped.Err)
+		wrapped.Err = fmt.Errorf("as %s: %w", to, wrapped.Err)
 	}
 	return err
 }

@@ -28,10 +28,10 @@ const (
 	closeFor        = time.Minute
 )
 
-// Put makes temp, writes and completes it, and asks the NameNode what it has.
-func (f *FileSystem) Put(ctx context.Context, src fs.Source, temp string, o fs.PutOptions) (info fs.Info, err error) {
-	err = f.change(ctx, "put", temp, func(s *session) error {
-		u := upload{ctx: ctx, s: s, temp: temp, o: o}
+// Upload makes the file hidden, writes and completes it, and asks the NameNode what it has.
+func (d *Driver) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (info fs.Info, err error) {
+	err = d.change(ctx, "upload", hidden, func(s *session) error {
+		u := upload{ctx: ctx, s: s, hidden: hidden, o: o}
 		info, err = u.run(src)
 		return err
 	})
@@ -41,16 +41,16 @@ func (f *FileSystem) Put(ctx context.Context, src fs.Source, temp string, o fs.P
 	return info, nil
 }
 
-// upload is one Put.
+// upload is one Upload.
 type upload struct {
-	ctx  context.Context
-	s    *session
-	temp string
-	o    fs.PutOptions
+	ctx    context.Context
+	s      *session
+	hidden string
+	o      fs.UploadOptions
 }
 
 func (u *upload) run(src fs.Source) (fs.Info, error) {
-	if err := u.s.ensureDir("put", path.Dir(u.temp), u.o.DirMode); err != nil {
+	if err := u.s.ensureDir("upload", path.Dir(u.hidden), u.o.DirMode); err != nil {
 		return fs.Info{}, err
 	}
 	w, err := u.create()
@@ -74,13 +74,13 @@ func (u *upload) run(src fs.Source) (fs.Info, error) {
 	return info, nil
 }
 
-// failed is the error of a Put whose file exists.
+// failed is the error of an Upload whose file exists.
 func (u *upload) failed(err error) error {
 	var source *sourceError
 	if errors.As(err, &source) {
-		return &fs.Error{Op: "put", Path: u.temp, Class: fs.Unclear, Err: err}
+		return &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Unclear, Err: err}
 	}
-	return failed(u.ctx, "put", u.temp, err, writing)
+	return failed(u.ctx, "upload", u.hidden, err, writing)
 }
 
 // create makes the file, exclusively.
@@ -90,27 +90,27 @@ func (u *upload) create() (*hdfs.FileWriter, error) {
 		return nil, err
 	}
 	if blockSize%chunk != 0 {
-		return nil, &fs.Error{Op: "put", Path: u.temp, Class: fs.Path, Err: fmt.Errorf("block_size %d is no multiple of %d", blockSize, chunk)}
+		return nil, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path, Err: fmt.Errorf("block_size %d is no multiple of %d", blockSize, chunk)}
 	}
 	mode := u.o.FileMode
 	if mode == 0 {
 		mode = 0o666 &^ u.s.c.umask
 	}
-	w, err := u.s.client.CreateFile(u.temp, replication, blockSize, os.FileMode(mode))
+	w, err := u.s.client.CreateFile(u.hidden, replication, blockSize, os.FileMode(mode))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, directoryError("put", path.Dir(u.temp), errNothing)
+		return nil, directoryError("upload", path.Dir(u.hidden), errNothing)
 	case errors.Is(err, os.ErrPermission):
 		// The library leaves out what the NameNode said.
-		return nil, &fs.Error{Op: "put", Path: u.temp, Class: fs.Path,
-			Err: fmt.Errorf("user %s may not create files in %s: %w; %s", u.s.client.User(), path.Dir(u.temp), err, advicePerm)}
+		return nil, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path,
+			Err: fmt.Errorf("user %s may not create files in %s: %w; %s", u.s.client.User(), path.Dir(u.hidden), err, advicePerm)}
 	}
 	return w, err
 }
 
 // shape is the replication and the block size of a new file: what is asked for,
 // then what the client's configuration says, then what the server does.
-func (s *session) shape(o fs.PutOptions) (replication int, blockSize int64, err error) {
+func (s *session) shape(o fs.UploadOptions) (replication int, blockSize int64, err error) {
 	replication, blockSize = o.Replication, o.BlockSize
 	if replication == 0 {
 		replication = s.c.replication
@@ -185,10 +185,10 @@ func (u *upload) close(w *hdfs.FileWriter) error {
 
 var errNotWhole = errors.New("the file isn't what was written")
 
-// check asks for what is at temp, and sets its mode if an ACL of the directory
+// check asks for what is at hidden, and sets its mode if an ACL of the directory
 // made that another.
 func (u *upload) check(size int64) (fs.Info, error) {
-	info, mode, err := statMode(u.s.x, u.temp)
+	info, mode, err := statMode(u.s.x, u.hidden)
 	if err != nil {
 		return fs.Info{}, err
 	}
@@ -196,7 +196,7 @@ func (u *upload) check(size int64) (fs.Info, error) {
 		return fs.Info{}, fmt.Errorf("%w: %d of %d bytes, closed %v", errNotWhole, info.Length, size, info.Closed)
 	}
 	if u.o.FileMode != 0 && mode != u.o.FileMode {
-		if err := setPermission(u.s.x, u.temp, u.o.FileMode); err != nil {
+		if err := setPermission(u.s.x, u.hidden, u.o.FileMode); err != nil {
 			return fs.Info{}, err
 		}
 	}
