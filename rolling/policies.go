@@ -20,24 +20,35 @@ var (
 	_ Policy = OnCheckpoint{}
 )
 
-// RollOnEvent reports whether the part has reached its size.
-func (d Default) RollOnEvent(p PartInfo) bool { return d.Size > 0 && p.Size >= d.Size }
-
-// RollOnCheckpoint reports whether the part has reached its size.
-func (d Default) RollOnCheckpoint(p PartInfo) bool { return d.RollOnEvent(p) }
-
-// RollOnTimer reports whether the part is old or idle enough at now. A clock
-// that was set back makes it younger, never older.
-func (d Default) RollOnTimer(p PartInfo, now time.Time) bool {
-	return d.Interval > 0 && now.Sub(p.FirstWrite) >= d.Interval ||
-		d.Inactivity > 0 && now.Sub(p.LastWrite) >= d.Inactivity
+// RollOnEvent is Size for a part that has reached it.
+func (d Default) RollOnEvent(p PartInfo) Reason {
+	if d.Size > 0 && p.Size >= d.Size {
+		return Size
+	}
+	return None
 }
 
-// RollOnEvent is always false: the chunk isn't complete yet.
-func (OnCheckpoint) RollOnEvent(PartInfo) bool { return false }
+// RollOnCheckpoint is Size for a part that has reached it.
+func (d Default) RollOnCheckpoint(p PartInfo) Reason { return d.RollOnEvent(p) }
 
-// RollOnCheckpoint is always true.
-func (OnCheckpoint) RollOnCheckpoint(PartInfo) bool { return true }
+// RollOnTimer is Interval for a part that is old enough at now, and Inactivity
+// for one that is idle enough. A clock that was set back makes it younger, never
+// older.
+func (d Default) RollOnTimer(p PartInfo, now time.Time) Reason {
+	switch {
+	case d.Interval > 0 && now.Sub(p.FirstWrite) >= d.Interval:
+		return Interval
+	case d.Inactivity > 0 && now.Sub(p.LastWrite) >= d.Inactivity:
+		return Inactivity
+	}
+	return None
+}
 
-// RollOnTimer is always false: no part outlives its checkpoint.
-func (OnCheckpoint) RollOnTimer(PartInfo, time.Time) bool { return false }
+// RollOnEvent is always None: the chunk isn't complete yet.
+func (OnCheckpoint) RollOnEvent(PartInfo) Reason { return None }
+
+// RollOnCheckpoint is always Checkpoint.
+func (OnCheckpoint) RollOnCheckpoint(PartInfo) Reason { return Checkpoint }
+
+// RollOnTimer is always None: no part outlives its checkpoint.
+func (OnCheckpoint) RollOnTimer(PartInfo, time.Time) Reason { return None }

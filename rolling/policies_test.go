@@ -15,28 +15,28 @@ func TestPolicies(t *testing.T) {
 		policy                   Policy
 		size                     int64
 		last, now                time.Duration // since the first write
-		event, checkpoint, timer bool
+		event, checkpoint, timer Reason
 	}{
-		{"a young small part", all, 1, 0, 0, false, false, false},
-		{"a byte below the size", all, 128e6 - 1, 0, 0, false, false, false},
-		{"the size is reached", all, 128e6, 0, 0, true, true, false},
-		{"the size is passed", all, math.MaxInt64, 0, 0, true, true, false},
-		{"just before the interval", all, 1, 15*time.Minute - 1, 15*time.Minute - 1, false, false, false},
-		{"the interval is reached under traffic", all, 1, 15 * time.Minute, 15 * time.Minute, false, false, true},
-		{"just before inactivity", all, 1, time.Minute, 6*time.Minute - 1, false, false, false},
-		{"inactivity is reached", all, 1, time.Minute, 6 * time.Minute, false, false, true},
-		{"everything is reached", all, 1e9, 0, time.Hour, true, true, true},
-		{"the clock was set back", all, 1, 0, -24 * time.Hour, false, false, false},
-		{"size alone, an old part", Default{Size: 10}, 9, 0, 1e6 * time.Hour, false, false, false},
-		{"size alone, a big part", Default{Size: 10}, 10, 0, 0, true, true, false},
-		{"interval alone, a big part", Default{Interval: time.Second}, math.MaxInt64, 0, 0, false, false, false},
-		{"interval alone, an old part", Default{Interval: time.Second}, 1, time.Second, time.Second, false, false, true},
-		{"inactivity alone, an idle part", Default{Inactivity: time.Second}, 1, 0, time.Second, false, false, true},
-		{"inactivity alone, an old part", Default{Inactivity: time.Second}, 1, time.Hour, time.Hour, false, false, false},
-		{"no limit", Default{}, math.MaxInt64, 0, 1e6 * time.Hour, false, false, false},
-		{"an empty part with no limit", Default{}, 0, 0, 0, false, false, false},
-		{"on checkpoint, a small part", OnCheckpoint{}, 1, 0, 0, false, true, false},
-		{"on checkpoint, an old big part", OnCheckpoint{}, math.MaxInt64, 0, 1e6 * time.Hour, false, true, false},
+		{"a young small part", all, 1, 0, 0, None, None, None},
+		{"a byte below the size", all, 128e6 - 1, 0, 0, None, None, None},
+		{"the size is reached", all, 128e6, 0, 0, Size, Size, None},
+		{"the size is passed", all, math.MaxInt64, 0, 0, Size, Size, None},
+		{"just before the interval", all, 1, 15*time.Minute - 1, 15*time.Minute - 1, None, None, None},
+		{"the interval is reached under traffic", all, 1, 15 * time.Minute, 15 * time.Minute, None, None, Interval},
+		{"just before inactivity", all, 1, time.Minute, 6*time.Minute - 1, None, None, None},
+		{"inactivity is reached", all, 1, time.Minute, 6 * time.Minute, None, None, Inactivity},
+		{"everything is reached", all, 1e9, 0, time.Hour, Size, Size, Interval},
+		{"the clock was set back", all, 1, 0, -24 * time.Hour, None, None, None},
+		{"size alone, an old part", Default{Size: 10}, 9, 0, 1e6 * time.Hour, None, None, None},
+		{"size alone, a big part", Default{Size: 10}, 10, 0, 0, Size, Size, None},
+		{"interval alone, a big part", Default{Interval: time.Second}, math.MaxInt64, 0, 0, None, None, None},
+		{"interval alone, an old part", Default{Interval: time.Second}, 1, time.Second, time.Second, None, None, Interval},
+		{"inactivity alone, an idle part", Default{Inactivity: time.Second}, 1, 0, time.Second, None, None, Inactivity},
+		{"inactivity alone, an old part", Default{Inactivity: time.Second}, 1, time.Hour, time.Hour, None, None, None},
+		{"no limit", Default{}, math.MaxInt64, 0, 1e6 * time.Hour, None, None, None},
+		{"an empty part with no limit", Default{}, 0, 0, 0, None, None, None},
+		{"on checkpoint, a small part", OnCheckpoint{}, 1, 0, 0, None, Checkpoint, None},
+		{"on checkpoint, an old big part", OnCheckpoint{}, math.MaxInt64, 0, 1e6 * time.Hour, None, Checkpoint, None},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := PartInfo{Size: tc.size, Records: 1, FirstWrite: start, LastWrite: at(tc.last)}
@@ -50,5 +50,20 @@ func TestPolicies(t *testing.T) {
 				t.Errorf("RollOnTimer is %v", got)
 			}
 		})
+	}
+}
+
+// TestEveryReasonHasAWord of its own.
+func TestEveryReasonHasAWord(t *testing.T) {
+	words := map[string]Reason{}
+	for _, r := range Reasons() {
+		word := r.String()
+		if other, taken := words[word]; taken || word == "" || word == None.String() {
+			t.Errorf("reason %d is %q, as is %d", r, word, other)
+		}
+		words[word] = r
+	}
+	if len(words) != int(Stop) {
+		t.Errorf("%d reasons, the last one is number %d", len(words), Stop)
 	}
 }

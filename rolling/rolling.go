@@ -15,13 +15,13 @@ type PartInfo struct {
 	LastWrite  time.Time // when its last record was written
 }
 
-// Policy decides when a part is rolled. Implementations are safe for
-// concurrent use.
+// Policy decides when a part is rolled, and why: None means not now.
+// Implementations are safe for concurrent use.
 type Policy interface {
 	// RollOnEvent is asked after a bucket's share of a chunk was written.
-	RollOnEvent(p PartInfo) bool
+	RollOnEvent(p PartInfo) Reason
 	// RollOnCheckpoint is asked after all of a chunk was written.
-	RollOnCheckpoint(p PartInfo) bool
+	RollOnCheckpoint(p PartInfo) Reason
 	// RollOnTimer is asked every bucket_check_interval, traffic or not.
-	RollOnTimer(p PartInfo, now time.Time) bool
+	RollOnTimer(p PartInfo, now time.Time) Reason
 }

@@ -9,27 +9,28 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // TestAStagedFileThatWasSetAsideBefore is said to be there, also when an
 // operator has it published without putting it back.
 func TestAStagedFileThatWasSetAsideBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
-		w.must(s, one("c0", "b0"))
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
 		time.Sleep(time.Second)
-		w.close(s)
-		if err := w.disk.Damage("staged/1", func(b []byte) []byte { b[0] ^= 1; return b }); err != nil {
+		w.Close(s)
+		if err := w.Disk.Damage("staged/1", func(b []byte) []byte { b[0] ^= 1; return b }); err != nil {
 			t.Fatal(err)
 		}
-		w.store.SetDown(nil)
-		s = w.open()
+		w.Store.SetDown(nil)
+		s = w.Open()
 		for try := range 3 {
 			time.Sleep(time.Minute)
-			st := w.status(s)
+			st := w.Status(s)
 			if len(st.Parts) != 1 || !strings.Contains(st.Parts[0].Why, "/state/aside/1 ") {
 				t.Errorf("try %d: %+v", try, st.Parts)
 			}
@@ -41,6 +42,6 @@ func TestAStagedFileThatWasSetAsideBefore(t *testing.T) {
 		if err := s.Resolve(journal.Resolved{Part: 1, How: journal.AcceptDone}); err != nil {
 			t.Error(err)
 		}
-		w.close(s)
+		w.Close(s)
 	})
 }

@@ -10,44 +10,45 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // TestThousandsOfBucketsInAChunk: max_open_buckets is kept, nothing is dropped,
 // and hardly more files are open than buckets.
 func TestThousandsOfBucketsInAChunk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) {
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
 			c.MaxOpenBuckets, c.StateLimit, c.SegmentSize = 16, 1<<30, 1<<20
-			c.Policy = bySize{1 << 20}
+			c.Policy = sinktest.BySize(1 << 20)
 		}
 		most := 0
 		var mu sync.Mutex
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Sync && strings.HasPrefix(op.Name, "staged/") {
 				time.Sleep(5 * time.Millisecond) // the sealers are slower than the applier
 			}
 			return crashdisk.Fault{}
 		})
-		w.see = func(string) {
+		w.See = func(string) {
 			mu.Lock()
 			defer mu.Unlock()
-			most = max(most, w.disk.Handles())
+			most = max(most, w.Disk.Handles())
 		}
-		s := w.open()
+		s := w.Open()
 		for i := range 2 {
-			var c testChunk
+			var c sinktest.Chunk
 			for r := range 1000 {
-				c.add(fmt.Sprintf("c%d-%d", i, r), fmt.Sprintf("t%d", r))
+				c.Add(fmt.Sprintf("c%d-%d", i, r), fmt.Sprintf("t%d", r))
 			}
-			w.must(s, c)
+			w.Must(s, c)
 			for range 50 {
 				time.Sleep(10 * time.Millisecond)
-				w.see("")
+				w.See("")
 			}
 		}
 		open := 0
-		for _, p := range w.status(s).Parts {
+		for _, p := range w.Status(s).Parts {
 			if p.State == "in-progress" {
 				open++
 			}
@@ -55,9 +56,9 @@ func TestThousandsOfBucketsInAChunk(t *testing.T) {
 		if open > 16 {
 			t.Errorf("%d buckets are open", open)
 		}
-		w.close(s)
-		w.mustBeRight()
-		if n := len(w.finished()); n != 2000 {
+		w.Close(s)
+		w.MustBeRight()
+		if n := len(w.Finished()); n != 2000 {
 			t.Errorf("%d files", n)
 		}
 		if most > 16+32+2+8 {
@@ -70,19 +71,19 @@ func TestThousandsOfBucketsInAChunk(t *testing.T) {
 // gather exceeds its share of memory_limit.
 func TestMemoryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) {
-			c.MemoryLimit, c.MaxOpenBuckets, c.Policy = 64<<10, 100, bySize{1 << 40}
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
+			c.MemoryLimit, c.MaxOpenBuckets, c.Policy = 64<<10, 100, sinktest.BySize(1<<40)
 		}
-		s := w.open()
+		s := w.Open()
 		for i := range 60 {
-			var c testChunk
-			c.addPadded(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%30), 4000)
-			w.must(s, c)
+			var c sinktest.Chunk
+			c.AddPadded(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%30), 4000)
+			w.Must(s, c)
 			time.Sleep(100 * time.Millisecond)
 		}
 		held := int64(0)
-		for _, p := range w.status(s).Parts {
+		for _, p := range w.Status(s).Parts {
 			if p.State == "in-progress" {
 				held += p.Bytes
 			}
@@ -90,12 +91,12 @@ func TestMemoryLimit(t *testing.T) {
 		if held > 32<<10 || held == 0 {
 			t.Errorf("parts in progress hold %d bytes", held)
 		}
-		rolled := w.finished()
+		rolled := w.Finished()
 		if len(rolled) < 40 {
 			t.Errorf("%d parts were rolled", len(rolled))
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 		for i, p := range rolled { // the least recently written first
 			if want := fmt.Sprintf("/logs/b%d/", i%30); !strings.HasPrefix(p, want) {
 				t.Errorf("part %d of those rolled is %s", i, p)
@@ -109,23 +110,23 @@ func TestMemoryLimit(t *testing.T) {
 // when that was long before this process.
 func TestStaleArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.ExitTimeout = 0; c.MemoryLimit = 0 }
-		s := w.open()
-		w.must(s, one("c0", "b0"))
-		w.close(s)
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.ExitTimeout = 0; c.MemoryLimit = 0 }
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
+		w.Close(s)
 		time.Sleep(10 * time.Hour) // the agent was off
-		w.cfg = func(c *sink.Config) { c.Policy = bySize{1 << 40} }
-		s = w.open()
+		w.Change = func(c *sink.Config) { c.Policy = sinktest.BySize(1 << 40) }
+		s = w.Open()
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
-		if n := len(w.finished()); n != 1 {
+		if n := len(w.Finished()); n != 1 {
 			t.Errorf("%d files: a part whose records are ten hours old waits for a minute", n)
 		}
-		if st := w.status(s); st.Oldest != nil {
+		if st := w.Status(s); st.Oldest != nil {
 			t.Errorf("oldest is %v", st.Oldest)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }

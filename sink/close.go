@@ -4,22 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/run"
 )
 
 // Drain publishes everything that was accepted so far, and rolls what is in
 // progress for that; parts that are held stay. It returns the end of ctx if
 // that came first. Temps that earlier attempts left are removed, too; one that
 // wasn't there stays listed, since it may still appear for as long as
-// lateEffect.
+// commit.LateEffect.
 func (s *Sink) Drain(ctx context.Context) error {
 	if !s.drain(ctx) {
 		return fmt.Errorf("drain: %w", context.Cause(ctx))
 	}
-	s.removeLeftovers(ctx)
+	s.commit.RemoveLeftovers(ctx)
 	for _, l := range s.journal.Leftovers() {
 		s.log.Info("a temp file of an attempt isn't confirmed gone", "target", l.Target, "file", l.Temp,
 			"do", "drain again in a minute before the state directory is removed")
@@ -29,10 +28,10 @@ func (s *Sink) Drain(ctx context.Context) error {
 
 // drain publishes everything, until ctx ends. It reports whether it did.
 func (s *Sink) drain(ctx context.Context) bool {
-	s.hurry.Do(func() { close(s.draining) })
-	for s.queue.waitIdle(ctx) && s.apply.rollAll(ctx) && s.seal.waitIdle(ctx) {
-		if s.queue.idle() { // else a part is being built anew
-			return s.upload.waitIdle(ctx)
+	s.intake.RetryNow()
+	for s.intake.WaitIdle(ctx) && s.buckets.RollAll(ctx) && s.buckets.WaitSealed(ctx) {
+		if s.intake.Idle() { // else a part is being built anew
+			return s.commit.WaitIdle(ctx)
 		}
 	}
 	return false
@@ -44,6 +43,7 @@ func (s *Sink) drain(ctx context.Context) bool {
 // Close waits for the first and answers the same.
 func (s *Sink) Close() error {
 	if !s.closing.Swap(true) {
+		s.intake.StopAccepting()
 		s.closeErr = s.close()
 		close(s.ended)
 	}
@@ -58,22 +58,21 @@ const hungCall = time.Second
 func (s *Sink) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ExitTimeout)
 	defer cancel()
-	s.upload.hurry()
+	s.commit.RetryNow()
 	drained := s.drain(ctx)
 	if drained {
-		s.removeLeftovers(ctx)
+		s.commit.RemoveLeftovers(ctx)
 	}
 	s.stop()
-	local := after(&s.local, func() error {
-		s.apply.closeFiles()
-		s.seal.closeFiles()
+	local := after(s.local, func() error {
+		s.buckets.Close()
 		return nil
 	})
-	remote := after(&s.remote, s.upload.close)
+	remote := after(s.remote, s.commit.Close)
 	hung := time.NewTimer(hungCall)
 	defer hung.Stop()
 	if ok, _ := await(local, hung); ok {
-		s.dispatch.settle(s)
+		s.intake.TellIdle()
 	}
 	ok, err := await(remote, hung)
 	if !ok {
@@ -83,15 +82,15 @@ func (s *Sink) close() error {
 		s.log.Warn("exit_timeout passed before everything was published; the next start goes on",
 			"exit_timeout", s.cfg.ExitTimeout, "chunks", len(s.journal.Chunks()), "pending_parts", len(s.journal.Parts()))
 	}
-	s.gate.close()
-	s.upload.fence()
+	s.staging.Fence()
+	s.commit.Fence()
 	return errors.Join(s.journal.Close(), err)
 }
 
 // after calls f once the group's goroutines have ended, at the latest when a
 // hung call returns, and passes its answer on. The goroutine is the group's
 // last; it holds nothing of the state.
-func after(group *sync.WaitGroup, f func() error) <-chan error {
+func after(group *run.Group, f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		group.Wait()
@@ -115,44 +114,4 @@ func await(done <-chan error, timer *time.Timer) (ok bool, err error) {
 	default:
 		return false, nil
 	}
-}
-
-// journalFailed tells once that the journal can't be written, however many wait
-// for it.
-func (s *Sink) journalFailed(err error) {
-	if errors.Is(err, journal.ErrClosed) {
-		return
-	}
-	if first, _ := s.broken.hit(err, time.Now()); !first {
-		return
-	}
-	do := "make room on the disk, or check it"
-	if errors.Is(err, journal.ErrBroken) {
-		do = "restart the agent: it goes on from what is in the journal"
-	}
-	s.log.Error("the journal can't be written; what is pending waits, and it is tried again",
-		"state_dir", s.cfg.StateDir, "error", err, "do", do)
-}
-
-// journalWorks tells once that it can be written again.
-func (s *Sink) journalWorks() {
-	if after, was := s.broken.heal(); was {
-		s.log.Info("the journal can be written again", "after", after)
-	}
-}
-
-// append appends frames until that succeeds, and reports false if ctx ended
-// first: nothing that the frames announce may be done then.
-func (s *Sink) append(ctx context.Context, frames ...journal.Frame) bool {
-	var b backoff
-	for ctx.Err() == nil {
-		err := s.journal.Append(frames...)
-		if err == nil {
-			s.journalWorks()
-			return true
-		}
-		s.journalFailed(err)
-		sleep(ctx, b.next())
-	}
-	return false
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // deaf is a target some of whose calls hang without heeding their ctx, as on a
@@ -34,9 +35,9 @@ func (d *deaf) hang(op string) {
 	}
 }
 
-func (d *deaf) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
+func (d *deaf) Upload(ctx context.Context, src fs.Source, temp string, o fs.UploadOptions) (fs.Info, error) {
 	d.hang("upload")
-	info, err := d.Driver.Upload(context.WithoutCancel(ctx), src, hidden, o)
+	info, err := d.Driver.Upload(context.WithoutCancel(ctx), src, temp, o)
 	d.hang("upload, when it is done")
 	return info, err
 }
@@ -52,9 +53,9 @@ func (d *deaf) Stat(ctx context.Context, p string) (fs.Info, error) {
 	return info, err
 }
 
-func (d *deaf) Discard(ctx context.Context, hidden string) error {
+func (d *deaf) Discard(ctx context.Context, p string) error {
 	d.hang("discard")
-	return d.Driver.Discard(context.WithoutCancel(ctx), hidden)
+	return d.Driver.Discard(context.WithoutCancel(ctx), p)
 }
 
 // TestStopWithAHungTarget: whichever call hangs and whether or not it heeds its
@@ -74,18 +75,18 @@ func TestStopWithAHungTarget(t *testing.T) {
 }
 
 func stopHung(t *testing.T, op string, heeds bool) {
-	w := newWorld(t)
+	w := sinktest.NewWorld(t)
 	var diskOps, calls, hung atomic.Int64
 	release := make(chan struct{})
-	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
+	w.Disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
 		diskOps.Add(1)
 		return crashdisk.Fault{}
 	})
 	ops := map[string][]faultfs.Op{"upload": {faultfs.UploadCreate}, "stat": {faultfs.Stat}, "publish": {faultfs.Publish}}[op]
 	if heeds && op != "open" {
-		w.inject = faultfs.Every(faultfs.On(ops...), faultfs.Hang(nil))
+		w.Inject = faultfs.Every(faultfs.On(ops...), faultfs.Hang(nil))
 	}
-	w.cfg = func(c *sink.Config) {
+	w.Change = func(c *sink.Config) {
 		c.ExitTimeout = 15 * time.Second
 		open := c.OpenTarget
 		c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
@@ -104,46 +105,46 @@ func stopHung(t *testing.T, op string, heeds bool) {
 			return fs.NewClient(&begun{&deaf{f, op, release, &hung}, &calls}, fs.LimitOptions{}), err
 		}
 	}
-	s := w.open()
+	s := w.Open()
 	for i := range 6 {
-		w.must(s, chunkOf(i))
+		w.Must(s, sinktest.ChunkOf(i))
 	}
 	began := time.Now()
-	w.close(s)
+	w.Close(s)
 	took := time.Since(began)
 	if took < 15*time.Second || took > 17*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
-	if hung.Load() == 0 && (!heeds || op == "open") || heeds && op != "open" && w.inject.Fired() == 0 {
+	if hung.Load() == 0 && (!heeds || op == "open") || heeds && op != "open" && w.Inject.Fired() == 0 {
 		t.Error("nothing hung")
 	}
-	if n := w.log.count("exit_timeout passed"); n != 1 {
+	if n := w.Log.Count("exit_timeout passed"); n != 1 {
 		t.Errorf("%d lines about it", n)
 	}
-	if n := w.log.count("hangs"); (n == 1) == heeds {
+	if n := w.Log.Count("hangs"); (n == 1) == heeds {
 		t.Errorf("%d lines about a hung call", n)
 	}
-	disk, begunCalls, asked := diskOps.Load(), calls.Load(), len(w.calls())
-	if f := s.Flush("tag", chunkOf(9).data, chunkOf(9).file, sink.FlushOptions{}); f != sink.Retry {
+	disk, begunCalls, asked := diskOps.Load(), calls.Load(), len(w.Calls())
+	if f := s.Flush("tag", sinktest.ChunkOf(9).Data, sinktest.ChunkOf(9).File, sink.FlushOptions{}); f != sink.Retry {
 		t.Errorf("a flush after the stop is answered %v", f)
 	}
-	w.inject = nil
-	next := w.config()
+	w.Inject = nil
+	next := w.Config()
 	next.OpenTarget = func(context.Context, string) (*fs.Client, error) {
-		return fs.NewClient(&watcher{w.store.Driver(), w}, fs.LimitOptions{}), nil
+		return fs.NewClient(w.Watch(w.Store.Driver()), fs.LimitOptions{}), nil
 	}
-	w.disk.SetHook(nil) // the successor's operations aren't counted
+	w.Disk.SetHook(nil) // the successor's operations aren't counted
 	successor, err := sink.Open(next)
 	if err != nil {
 		t.Fatalf("the lock isn't free: %v", err)
 	}
 	close(release) // now what hung goes on, and must stop by itself
 	time.Sleep(5 * time.Minute)
-	w.close(successor)
-	if d, c := diskOps.Load(), calls.Load(); d != disk || c != begunCalls || heeds && len(w.calls()) != asked {
+	w.Close(successor)
+	if d, c := diskOps.Load(), calls.Load(); d != disk || c != begunCalls || heeds && len(w.Calls()) != asked {
 		t.Errorf("%d operations on the disk and %d on the target began after the stop", d-disk, c-begunCalls)
 	}
-	w.mustBeRight()
+	w.MustBeRight()
 }
 
 // begun counts the calls that begin.
@@ -152,9 +153,9 @@ type begun struct {
 	calls *atomic.Int64
 }
 
-func (b *begun) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
+func (b *begun) Upload(ctx context.Context, src fs.Source, temp string, o fs.UploadOptions) (fs.Info, error) {
 	b.calls.Add(1)
-	return b.Driver.Upload(ctx, src, hidden, o)
+	return b.Driver.Upload(ctx, src, temp, o)
 }
 
 func (b *begun) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
@@ -167,9 +168,9 @@ func (b *begun) Stat(ctx context.Context, p string) (fs.Info, error) {
 	return b.Driver.Stat(ctx, p)
 }
 
-func (b *begun) Discard(ctx context.Context, hidden string) error {
+func (b *begun) Discard(ctx context.Context, p string) error {
 	b.calls.Add(1)
-	return b.Driver.Discard(ctx, hidden)
+	return b.Driver.Discard(ctx, p)
 }
 
 func (b *begun) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.Place, error) {
@@ -181,11 +182,11 @@ func (b *begun) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.P
 // flush from then on is answered with RETRY at once.
 func TestStopTwiceAndFlushMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.ExitTimeout = 10 * time.Second }
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
-		w.must(s, chunkOf(1))
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.ExitTimeout = 10 * time.Second }
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
+		w.Must(s, sinktest.ChunkOf(1))
 		done := make(chan time.Time, 2)
 		for range 2 {
 			go func() {
@@ -197,7 +198,7 @@ func TestStopTwiceAndFlushMeanwhile(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		before := time.Now()
-		if w.flush(s, chunkOf(2), sink.FlushOptions{}) {
+		if w.Flush(s, sinktest.ChunkOf(2), sink.FlushOptions{}) {
 			t.Error("a chunk was accepted during the stop")
 		}
 		if d := time.Since(before); d > 0 {
@@ -209,9 +210,9 @@ func TestStopTwiceAndFlushMeanwhile(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		w.store.SetDown(nil)
-		w.close(w.open())
-		w.mustBeRight()
+		w.Store.SetDown(nil)
+		w.Close(w.Open())
+		w.MustBeRight()
 	})
 }
 
@@ -219,41 +220,41 @@ func TestStopTwiceAndFlushMeanwhile(t *testing.T) {
 // process died, so nothing is held.
 func TestStopWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := sinktest.NewWorld(t)
 		for i := range 5 {
-			w.cfg = func(c *sink.Config) { c.ExitTimeout = 0 }
-			s := w.open()
-			w.must(s, chunkOf(i))
+			w.Change = func(c *sink.Config) { c.ExitTimeout = 0 }
+			s := w.Open()
+			w.Must(s, sinktest.ChunkOf(i))
 			synctest.Wait() // decoded, and in progress
-			w.close(s)
-			for _, c := range w.deaths() {
+			w.Close(s)
+			for _, c := range deaths(w) {
 				t.Errorf("chunk %d died %d times though nobody did", c.Seq, c.Deaths)
 			}
 		}
-		if n := w.log.count("exit_timeout passed"); n == 0 {
+		if n := w.Log.Count("exit_timeout passed"); n == 0 {
 			t.Error("there was time after all")
 		}
-		w.cfg = nil
-		s := w.open()
-		if st := w.status(s); len(st.HeldChunks) > 0 {
+		w.Change = nil
+		s := w.Open()
+		if st := w.Status(s); len(st.HeldChunks) > 0 {
 			t.Errorf("chunks are held: %v", st.HeldChunks)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
 // deaths are the chunks that the next process would take for deadly.
-func (w *world) deaths() []journal.Live {
-	w.t.Helper()
-	d := w.disk.Crash(crashdisk.All, 0)
-	j, _, err := journal.Open(journal.Options{Disk: d, Log: w.config().Log, SegmentSize: 8 << 10})
+func deaths(w *sinktest.World) []journal.Live {
+	w.T.Helper()
+	d := w.Disk.Crash(crashdisk.All, 0)
+	j, _, err := journal.Open(journal.Options{Disk: d, Log: w.Config().Log, SegmentSize: 8 << 10})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	chunks := j.Chunks()
 	if err := j.Close(); err != nil {
-		w.t.Error(err)
+		w.T.Error(err)
 	}
 	return slices.DeleteFunc(chunks, func(c journal.Live) bool { return c.Deaths == 0 })
 }
@@ -262,25 +263,25 @@ func (w *world) deaths() []journal.Live {
 // chunk, three times in a row, doesn't make the chunk deadly.
 func TestKilledShortlyAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.ExitTimeout = time.Second }
 		for i := range 5 {
-			s := w.open()
+			s := w.Open()
 			if i == 0 {
-				w.must(s, one("c0", "b0"))
+				w.Must(s, sinktest.One("c0", "b0"))
 			}
 			synctest.Wait()
-			after := w.disk.Crash(crashdisk.All, 0)
-			w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
+			after := w.Disk.Crash(crashdisk.All, 0)
+			w.Disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
 			_ = s.Close()
-			w.disk = after
+			w.Disk = after
 		}
-		s := w.open()
-		if st := w.status(s); len(st.HeldChunks) > 0 {
+		s := w.Open()
+		if st := w.Status(s); len(st.HeldChunks) > 0 {
 			t.Errorf("held: %+v", st)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
@@ -288,36 +289,36 @@ func TestKilledShortlyAfter(t *testing.T) {
 // stops, since it may be back.
 func TestStopTriesOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.store.SetDown(errors.New("connection refused"))
-		w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Store.SetDown(errors.New("connection refused"))
+		w.Change = func(c *sink.Config) { c.ExitTimeout = time.Second }
+		s := w.Open()
 		for i := range 6 {
-			w.must(s, chunkOf(i))
+			w.Must(s, sinktest.ChunkOf(i))
 		}
 		time.Sleep(time.Hour)
-		w.store.SetDown(nil)
-		w.close(s)
-		w.mustBeRight()
+		w.Store.SetDown(nil)
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
 // TestStopWithABrokenDisk ends although no rolled part can be written.
 func TestStopWithABrokenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) {
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
 			c.ExitTimeout = 10 * time.Second
 			c.MaxOpenBuckets = 100
 			c.MemoryLimit = 1 << 30
 		}
-		s := w.open()
+		s := w.Open()
 		for i := range 80 { // more than can wait to be synced
-			w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
 		}
 		synctest.Wait()
 		var fired atomic.Int64
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if strings.HasPrefix(op.Name, "staged/") {
 				fired.Add(1)
 				return crashdisk.Fault{Err: errors.New("input/output error")}
@@ -325,17 +326,17 @@ func TestStopWithABrokenDisk(t *testing.T) {
 			return crashdisk.Fault{}
 		})
 		began := time.Now()
-		w.close(s)
+		w.Close(s)
 		if took := time.Since(began); took > 12*time.Second {
 			t.Errorf("the stop took %v", took)
 		}
 		if fired.Load() == 0 {
 			t.Error("the disk wasn't asked")
 		}
-		w.disk.SetHook(nil)
-		w.cfg = nil
-		w.close(w.open())
-		w.mustBeRight()
+		w.Disk.SetHook(nil)
+		w.Change = nil
+		w.Close(w.Open())
+		w.MustBeRight()
 	})
 }
 
@@ -346,33 +347,33 @@ func TestHungInstanceHindersNoOther(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			if beside {
-				other := newWorld(t)
-				other.inject = faultfs.Every(faultfs.Match{}, faultfs.Hang(nil))
-				other.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
-				s := other.open()
+				other := sinktest.NewWorld(t)
+				other.Inject = faultfs.Every(faultfs.Match{}, faultfs.Hang(nil))
+				other.Change = func(c *sink.Config) { c.ExitTimeout = time.Second }
+				s := other.Open()
 				defer s.Close()
 				for i := range 20 {
-					other.must(s, chunkOf(i))
+					other.Must(s, sinktest.ChunkOf(i))
 				}
 				synctest.Wait()
-				if other.inject.Fired() == 0 {
+				if other.Inject.Fired() == 0 {
 					t.Error("nothing hangs")
 				}
 			}
-			w := newWorld(t)
-			w.consume = func(string) bool {
+			w := sinktest.NewWorld(t)
+			w.Consume = func(string) bool {
 				times = append(times, time.Since(began))
 				return false
 			}
-			w.cfg = func(c *sink.Config) { c.Uploads = 1; c.Workers = 1 }
-			s := w.open()
+			w.Change = func(c *sink.Config) { c.Uploads = 1; c.Workers = 1 }
+			s := w.Open()
 			for i := range 90 {
-				w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i/2%2)))
+				w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i/2%2)))
 				time.Sleep(time.Second)
 			}
 			time.Sleep(2 * time.Minute)
-			w.close(s)
-			w.mustBeRight()
+			w.Close(s)
+			w.MustBeRight()
 		})
 		return times
 	}

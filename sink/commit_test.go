@@ -18,6 +18,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // lost is a rename that happens and whose answer is lost, once.
@@ -49,31 +50,31 @@ func TestRenameWhoseAnswerIsLost(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorldOn(t, memfs.Options{NoSearch: row.noFind})
-				w.cfg = eachRolls
-				w.inject = lost()
-				w.consume = func(p string) bool {
+				w := sinktest.NewWorldOn(t, memfs.Options{NoSearch: row.noFind})
+				w.Change = eachRolls
+				w.Inject = lost()
+				w.Consume = func(p string) bool {
 					if row.consume == nil {
 						return false
 					}
-					if err := row.consume(w.store, p); err != nil {
+					if err := row.consume(w.Store, p); err != nil {
 						t.Error(err)
 					}
 					return true
 				}
-				s := w.open()
-				w.must(s, one("c0", "b0"))
+				s := w.Open()
+				w.Must(s, sinktest.One("c0", "b0"))
 				time.Sleep(time.Minute)
-				st := w.status(s)
+				st := w.Status(s)
 				if held := len(st.Parts) == 1 && st.Parts[0].State == "held"; held != row.held {
 					t.Errorf("held is %v: %+v", held, st.Parts)
 				}
-				if n := w.log.count("a part is held"); n > 1 || (n == 1) != row.held {
+				if n := w.Log.Count("a part is held"); n > 1 || (n == 1) != row.held {
 					t.Errorf("%d lines that it is held", n)
 				}
-				w.close(s)
-				w.mustBeRight()
-				if w.inject.Fired() != 1 {
+				w.Close(s)
+				w.MustBeRight()
+				if w.Inject.Fired() != 1 {
 					t.Error("no answer was lost")
 				}
 			})
@@ -87,29 +88,29 @@ func TestNamesThatAreTaken(t *testing.T) {
 	for _, taken := range []int{1, 3, 5000} {
 		t.Run(fmt.Sprint(taken), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = eachRolls
+				w := sinktest.NewWorld(t)
+				w.Change = eachRolls
 				for n := range taken {
-					if err := w.store.Write(fmt.Sprintf("/logs/b0/part-w-%d.json", n+1), []byte("stranger\n")); err != nil {
+					if err := w.Store.Write(fmt.Sprintf("/logs/b0/part-w-%d.json", n+1), []byte("stranger\n")); err != nil {
 						t.Fatal(err)
 					}
 				}
-				s := w.open()
+				s := w.Open()
 				for i := range 5 {
-					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+					w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 					time.Sleep(time.Minute)
 				}
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 				last := taken
-				for _, p := range w.finished() {
+				for _, p := range w.Finished() {
 					if n := numberOf(p); n <= last {
 						t.Errorf("%s came after number %d", p, last)
 					} else {
 						last = n
 					}
 				}
-				if n := w.log.count("a final name is taken"); n == 0 || n > 25 {
+				if n := w.Log.Count("a final name is taken"); n == 0 || n > 25 {
 					t.Errorf("%d lines about it", n)
 				}
 			})
@@ -124,31 +125,31 @@ func TestLateRename(t *testing.T) {
 		for _, name := range []string{"free", "taken"} {
 			t.Run(fmt.Sprint(name, after), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t)
-					w.cfg = eachRolls
-					w.inject = faultfs.First(
+					w := sinktest.NewWorld(t)
+					w.Change = eachRolls
+					w.Inject = faultfs.First(
 						faultfs.Times(1, faultfs.On(faultfs.Publish), faultfs.Late(nil)),
 						faultfs.Times(3, faultfs.On(faultfs.Publish), faultfs.FailBefore(fs.Target, nil)))
 					if name == "taken" { // until the late one lands
-						if err := w.store.Write("/logs/b0/part-w-1.json", []byte("stranger\n")); err != nil {
+						if err := w.Store.Write("/logs/b0/part-w-1.json", []byte("stranger\n")); err != nil {
 							t.Fatal(err)
 						}
 					}
-					s := w.open()
-					w.must(s, one("c0", "b0"))
+					s := w.Open()
+					w.Must(s, sinktest.One("c0", "b0"))
 					synctest.Wait()
 					time.Sleep(after)
 					if name == "taken" {
-						if err := w.store.Delete("/logs/b0/part-w-1.json"); err != nil {
+						if err := w.Store.Delete("/logs/b0/part-w-1.json"); err != nil {
 							t.Error(err)
 						}
 					}
-					w.land()
+					w.Land()
 					time.Sleep(3 * time.Minute)
-					w.close(s)
-					w.mustBeRight()
-					if w.inject.Fired() < 2 {
-						t.Errorf("%d faults fired", w.inject.Fired())
+					w.Close(s)
+					w.MustBeRight()
+					if w.Inject.Fired() < 2 {
+						t.Errorf("%d faults fired", w.Inject.Fired())
 					}
 				})
 			})
@@ -166,12 +167,12 @@ type halfMoved struct {
 	late  bool   // the first rename takes effect when the second is tried
 }
 
-func (h *halfMoved) Publish(ctx context.Context, from fs.Info, final string, o fs.PublishOptions) error {
+func (h *halfMoved) Publish(ctx context.Context, from fs.Info, to string, o fs.PublishOptions) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.late {
 		if h.first == "" {
-			h.first = final
+			h.first = to
 			return &fs.Error{Op: "publish", Path: from.Path, Class: fs.Exists, Err: os.ErrExist}
 		}
 		h.late = false
@@ -182,12 +183,12 @@ func (h *halfMoved) Publish(ctx context.Context, from fs.Info, final string, o f
 	}
 	if h.left > 0 {
 		h.left--
-		if err := os.Link(from.Path, final); err != nil && !os.IsExist(err) {
+		if err := os.Link(from.Path, to); err != nil && !os.IsExist(err) {
 			return err
 		}
 		return &fs.Error{Op: "publish", Path: from.Path, Class: fs.Unclear, Err: faultfs.ErrInjected}
 	}
-	return h.Driver.Publish(ctx, from, final, o)
+	return h.Driver.Publish(ctx, from, to, o)
 }
 
 // TestFileWithBothNames: a move by hard links that ended half way is finished
@@ -206,13 +207,11 @@ func TestFileWithBothNames(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			half := &halfMoved{Driver: localfs.New(localfs.Options{}), left: row.left, late: row.late}
-			w := newWorld(t)
-			w.cfg = func(c *sink.Config) {
+			w := sinktest.NewWorld(t)
+			w.Change = func(c *sink.Config) {
 				eachRolls(c)
 				c.Base, c.Target, c.ExitTimeout = dir, "file://", 3*time.Second
-				c.OpenTarget = func(context.Context, string) (*fs.Client, error) {
-					return fs.NewClient(half, fs.LimitOptions{}), nil
-				}
+				c.OpenTarget = func(context.Context, string) (*fs.Client, error) { return fs.NewClient(half, fs.LimitOptions{}), nil }
 			}
 			if row.taken {
 				if err := os.MkdirAll(filepath.Join(dir, "b0"), 0o755); err != nil {
@@ -222,13 +221,13 @@ func TestFileWithBothNames(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s := w.open()
-			w.must(s, one("c0", "b0"))
-			w.close(s)
+			s := w.Open()
+			w.Must(s, sinktest.One("c0", "b0"))
+			w.Close(s)
 			if row.restart {
 				half.left = 0
 				half.Driver = localfs.New(localfs.Options{})
-				w.close(w.open())
+				w.Close(w.Open())
 			}
 			names, err := os.ReadDir(filepath.Join(dir, "b0"))
 			if err != nil {
@@ -259,43 +258,44 @@ func TestFileWithBothNames(t *testing.T) {
 // doubt.
 func TestFinishIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = eachRolls
+		w := sinktest.NewWorld(t)
+		w.Change = eachRolls
+		var mu sync.Mutex
 		broken, fired := false, 0
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
-			w.mu.Lock()
-			defer w.mu.Unlock()
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			mu.Lock()
+			defer mu.Unlock()
 			if broken && strings.HasPrefix(op.Name, "journal") {
 				fired++
 				return crashdisk.Fault{Err: faultfs.ErrInjected}
 			}
 			return crashdisk.Fault{}
 		})
-		w.consume = func(p string) bool {
-			w.mu.Lock()
+		w.Consume = func(p string) bool {
+			mu.Lock()
 			broken = true
-			w.mu.Unlock()
-			return w.store.Delete(p) == nil
+			mu.Unlock()
+			return w.Store.Delete(p) == nil
 		}
-		s := w.open()
-		w.must(s, one("c0", "b0"))
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
 		time.Sleep(time.Minute)
-		w.mu.Lock()
+		mu.Lock()
 		broken = false
-		w.mu.Unlock()
+		mu.Unlock()
 		time.Sleep(time.Minute)
-		if st := w.status(s); len(st.Parts) != 0 || st.Finished.Parts != 1 {
+		if st := w.Status(s); len(st.Parts) != 0 || st.Finished.Parts != 1 {
 			t.Errorf("%+v", st)
 		}
 		if fired == 0 {
 			t.Error("the journal didn't fail")
 		}
 		for _, text := range []string{"the journal can't be written", "the journal can be written again"} {
-			if n := w.log.count(text); n != 1 {
+			if n := w.Log.Count(text); n != 1 {
 				t.Errorf("%d lines that %s", n, text)
 			}
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }

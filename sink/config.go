@@ -5,9 +5,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/chunk"
+
 	"github.com/out-hdfs/out_hdfs/assigner"
 	"github.com/out-hdfs/out_hdfs/codec"
-	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/rolling"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
@@ -41,7 +42,7 @@ type Config struct {
 	// NewAssigner makes an assigner for one goroutine.
 	NewAssigner func() assigner.Assigner
 	Format      codec.Format
-	Letters     Letters
+	Letters     chunk.Letters
 	Policy      rolling.Policy
 
 	PartPrefix string
@@ -50,7 +51,7 @@ type Config struct {
 	BucketCheckInterval time.Duration
 	MaxOpenBuckets      int
 	StateLimit          int64 // bytes of journal and staged parts
-	MemoryLimit         int64 // bytes of this instance's buffers
+	MemoryLimit         int64 // bytes of this instance's buffers: half for parts, a quarter for payloads
 	SegmentSize         int64 // of the journal; 0 is its default
 	Uploads             int   // at a time
 	Workers             int   // chunks decoded at a time
@@ -64,14 +65,3 @@ type Config struct {
 // LettersDir is the dead letters' directory below the base path. Its name begins
 // with an underscore, so readers of the data skip it.
 const LettersDir = "_dead_letters"
-
-// Letters says how a record becomes a dead letter.
-type Letters interface {
-	// Bucket is where the letters of a chunk that arrived then go.
-	Bucket(arrival time.Time) string
-	// Suffix is what their parts' names end with.
-	Suffix() string
-	// Append appends one letter to dst. e.Raw is the record's original bytes,
-	// or for a chunk's undecodable rest all that is left of it.
-	Append(dst []byte, b *event.Batch, e *event.Event, reason string) []byte
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // crashChunks is how many chunks a crash run delivers: enough to roll and
@@ -25,9 +26,9 @@ const crashChunks = 24
 // remembered in a frame of their own, since their files are gone.
 const seenChunks = 4096
 
-func seenChunk(i int) (c testChunk) {
-	c.add(fmt.Sprintf("c-seen-%d", i), "b0")
-	c.file = fileOf(1_000_000 + i)
+func seenChunk(i int) (c sinktest.Chunk) {
+	c.Add(fmt.Sprintf("c-seen-%d", i), "b0")
+	c.File = sinktest.FileOf(1_000_000 + i)
 	return c
 }
 
@@ -42,22 +43,26 @@ type before struct {
 // begin makes the state that crash runs begin with.
 func begin(t *testing.T) (b before) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.Policy = bySize{1 << 20}; c.StateLimit = 1 << 30; c.SegmentSize = 1 << 20 }
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
+			c.Policy = sinktest.BySize(1 << 20)
+			c.StateLimit = 1 << 30
+			c.SegmentSize = 1 << 20
+		}
+		s := w.Open()
 		for i := range seenChunks {
-			w.must(s, seenChunk(i))
-			w.acked(seenChunk(i))
+			w.Must(s, seenChunk(i))
+			w.Acked(seenChunk(i))
 		}
 		time.Sleep(2 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
-		w.cfg = nil
-		w.close(w.open()) // copies the batch into a segment of its own
-		for _, p := range w.finished() {
+		w.Close(s)
+		w.MustBeRight()
+		w.Change = nil
+		w.Close(w.Open()) // copies the batch into a segment of its own
+		for _, p := range w.Finished() {
 			b.next = max(b.next, numberOf(p)+1)
 		}
-		b.disk, b.seen = w.disk, true
+		b.disk, b.seen = w.Disk, true
 	})
 	return b
 }
@@ -77,6 +82,7 @@ type life struct {
 	ops   atomic.Int64
 	limit int64 // operations that still take effect; 0 is no limit
 	ended atomic.Bool
+	seen  bool // the state begins with a batch of seen chunks
 	late  bool // an operation of the target's on which it ends takes effect later
 	// underWay is true if there was such an operation.
 	underWay atomic.Bool
@@ -136,10 +142,10 @@ func isSegment(name string) bool { return path.Dir(name) == "journal" && len(pat
 
 // newCrashWorld is a world in the state before, with other writers' files on
 // some of the names to come.
-func newCrashWorld(t *testing.T, b before) *world {
-	w := newWorld(t)
-	w.disk, w.seen = b.disk.Crash(crashdisk.All, 0), b.seen
-	w.cfg = func(c *sink.Config) {
+func newCrashWorld(t *testing.T, b before) *sinktest.World {
+	w := sinktest.NewWorld(t)
+	w.Disk = b.disk.Crash(crashdisk.All, 0)
+	w.Change = func(c *sink.Config) {
 		c.MaxOpenBuckets = 16
 		c.ExitTimeout = 2 * time.Minute
 		c.StateLimit = 2 << 20
@@ -148,7 +154,7 @@ func newCrashWorld(t *testing.T, b before) *world {
 	for i := range 3 {
 		for _, n := range []int{2, 5, 6} {
 			p := fmt.Sprintf("/logs/b%d/part-w-%d.json", i, b.next+n)
-			if err := w.store.Write(p, []byte("stranger\n")); err != nil {
+			if err := w.Store.Write(p, []byte("stranger\n")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,9 +164,9 @@ func newCrashWorld(t *testing.T, b before) *world {
 
 // run delivers the chunks in one process that dies after so many operations,
 // and counts what happened in it.
-func (w *world) run(l *life, h *happened) (died bool) {
+func run(w *sinktest.World, l *life, h *happened) (died bool) {
 	var opened atomic.Bool
-	w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+	w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 		if dead, _ := l.dead(); dead {
 			return crashdisk.Fault{Err: faultfs.ErrStopped}
 		}
@@ -177,24 +183,24 @@ func (w *world) run(l *life, h *happened) (died bool) {
 		return crashdisk.Fault{}
 	})
 	faults := rough()
-	w.inject = faultfs.First(append([]faultfs.Injector{l}, faults...)...)
-	s, err := sink.Open(w.config())
+	w.Inject = faultfs.First(append([]faultfs.Injector{l}, faults...)...)
+	s, err := sink.Open(w.Config())
 	if err != nil {
 		if !errors.Is(err, faultfs.ErrStopped) {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		return true
 	}
 	opened.Store(true)
 	for i := range crashChunks {
-		if !w.deliver(s, i, 1) {
+		if !w.Deliver(s, i, 1) {
 			break
 		}
 		if i%5 != 4 { // the answer of every fifth is lost: its file stays
-			w.acked(chunkOf(i))
+			w.Acked(sinktest.ChunkOf(i))
 		}
-		if c := seenChunk(i); i%6 == 0 && w.seen { // and one comes once more, days later
-			_ = s.Flush("tag", c.data, c.file, sink.FlushOptions{})
+		if c := seenChunk(i); i%6 == 0 && l.seen { // and one comes once more, days later
+			_ = s.Flush("tag", c.Data, c.File, sink.FlushOptions{})
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -202,38 +208,38 @@ func (w *world) run(l *life, h *happened) (died bool) {
 	for _, f := range faults {
 		h.add("fired: "+f.String(), f.Fired())
 	}
-	h.add("parts finished", w.log.count("a part is finished"))
-	h.add("parts rolled", w.log.count("a part is pending"))
-	h.add("names taken", w.log.count("a final name is taken"))
-	h.add("chunks that came again", w.log.count("came again"))
-	h.add("attempts abandoned", w.count(faultfs.Discard))
-	h.add("dead letters", len(w.deadLetters()))
+	h.add("parts finished", w.Log.Count("a part is finished"))
+	h.add("parts rolled", w.Log.Count("a part is pending"))
+	h.add("names taken", w.Log.Count("a final name is taken"))
+	h.add("chunks that came again", w.Log.Count("came again"))
+	h.add("attempts abandoned", w.Count(faultfs.Discard))
+	h.add("dead letters", len(w.DeadLetters()))
 	return l.ended.Load()
 }
 
 // revive starts again on what the crash left, with every chunk delivered again
 // that Fluent Bit still has, and lets the sink finish. What the dead process
 // had asked of the target lands meanwhile.
-func (w *world) revive(keep crashdisk.Keep, seed uint64) []string {
-	w.disk = w.disk.Crash(keep, seed)
-	w.inject = nil
+func revive(w *sinktest.World, keep crashdisk.Keep, seed uint64) []string {
+	w.Disk = w.Disk.Crash(keep, seed)
+	w.Inject = nil
 	landed := make(chan struct{})
 	go func() {
 		time.Sleep(time.Duration(seed%7) * 300 * time.Millisecond)
-		w.land()
+		w.Land()
 		close(landed)
 	}()
-	s := w.open()
+	s := w.Open()
 	for i := range crashChunks {
-		c := chunkOf(i)
-		if (w.hasFile(c) || w.owed[c.ids[0]] == 0) && !w.deliver(s, i, 5) {
-			w.t.Fatalf("chunk %d is refused after the restart", i)
+		c := sinktest.ChunkOf(i)
+		if (w.HasFile(c) || !w.IsOwed(c.IDs[0])) && !w.Deliver(s, i, 5) {
+			w.T.Fatalf("chunk %d is refused after the restart", i)
 		}
 	}
 	<-landed
 	time.Sleep(3 * time.Minute) // late temps are confirmed gone
-	w.close(s)
-	return w.check()
+	w.Close(s)
+	return w.Check()
 }
 
 // TestStoppedAfterEveryOperation is the promise in one test: whatever the
@@ -242,12 +248,12 @@ func (w *world) revive(keep crashdisk.Keep, seed uint64) []string {
 // are lost and names are taken.
 func TestStoppedAfterEveryOperation(t *testing.T) {
 	b := begin(t)
-	var whole life
+	whole := life{seen: b.seen}
 	var h happened
 	synctest.Test(t, func(t *testing.T) {
 		w := newCrashWorld(t, b)
-		w.run(&whole, &h)
-		w.mustBeRight()
+		run(w, &whole, &h)
+		w.MustBeRight()
 	})
 	total := whole.ops.Load()
 	t.Logf("a whole run has %d operations: %v", total, h.m)
@@ -259,20 +265,20 @@ func TestStoppedAfterEveryOperation(t *testing.T) {
 	for n := int64(1); n <= total; n += step {
 		keep := crashdisk.Keep(n / 4 % 4)
 		synctest.Test(t, func(t *testing.T) {
-			w := newCrashWorld(t, b)
+			from := b
 			if n/12%2 == 1 { // beside a large batch of seen chunks nothing else is worth copying
-				w = newCrashWorld(t, before{disk: crashdisk.New(), next: 1})
+				from = before{disk: crashdisk.New(), next: 1}
 			}
-			l := &life{limit: n, late: n%2 == 0}
-			if w.run(l, &h) {
+			w, l := newCrashWorld(t, from), &life{limit: n, seen: from.seen, late: n%2 == 0}
+			if run(w, l, &h) {
 				died++
 			}
 			if l.underWay.Load() {
 				late++
 			}
-			usual, again := w.cfg, restartConfigs[n%int64(len(restartConfigs))]
-			w.cfg = func(c *sink.Config) { usual(c); again(c) }
-			for _, fault := range w.revive(keep, uint64(n)) {
+			usual, again := w.Change, restartConfigs[n%int64(len(restartConfigs))]
+			w.Change = func(c *sink.Config) { usual(c); again(c) }
+			for _, fault := range revive(w, keep, uint64(n)) {
 				t.Errorf("stopped after operation %d, unsynced %v: %s", n, keep, fault)
 			}
 		})
@@ -306,7 +312,7 @@ func TestStoppedAfterEveryOperation(t *testing.T) {
 // restartConfigs are the configurations with which the sink starts again.
 var restartConfigs = []func(*sink.Config){
 	func(*sink.Config) {},
-	func(c *sink.Config) { c.Format = streaming{c.Format}; c.PartSuffix = ".jsonl" },
+	func(c *sink.Config) { c.Format = sinktest.Streaming{Format: c.Format}; c.PartSuffix = ".jsonl" },
 	func(c *sink.Config) { c.Base = "/elsewhere"; c.WriterID = "other" },
-	func(c *sink.Config) { c.Policy = bySize{1}; c.MaxOpenBuckets = 1; c.MemoryLimit = 0 },
+	func(c *sink.Config) { c.Policy = sinktest.BySize(1); c.MaxOpenBuckets = 1; c.MemoryLimit = 0 },
 }

@@ -1,5 +1,5 @@
 // Package sink turns chunks into finished files, each record exactly once. It
-// owns buckets, parts, the checkpoint, the commit of parts and recovery.
+// joins the stages and gives them what they share; what each does is theirs.
 //
 // # Promise
 //
@@ -16,25 +16,29 @@
 //
 // # How it runs
 //
-//	Flush ─▶ journal ─▶ OK
-//	             └▶ dispatcher ─▶ workers ─▶ applier ─▶ sealer ─▶ uploader
-//	                (order)      (encode)   (buckets)   (sync,   (commit)
-//	                                                    rolled)
+//	Flush ─▶ intake ─▶ OK     admission, journal
+//	            │ owed        in the chunks' order
+//	            ▼
+//	         encode           decode, assign, encode
+//	            │ jobs        in the same order
+//	            ▼
+//	         bucket           in-progress parts, rolling, sealing
+//	            │ pending parts
+//	            ▼
+//	         commit           upload, publish
 //
-// Each arrow is bounded: the queue before the dispatcher holds references, and
-// payloads only while memory_limit allows.
+// Calls go down. What goes up is what a stage could not do: bucket gives records
+// back to intake (Again, Finish). All stages work on the journal, which remembers
+// what is owed, and on the staging area.
 //
-//   - The dispatcher takes chunks in their order, journals which are about to be
-//     decoded, and hands them out.
-//   - Workers decode a chunk, ask the assigner, and encode each bucket's share
-//     where the format allows that ahead of the file.
-//   - The applier alone owns the buckets and their in-progress parts. It appends
-//     the shares in the chunks' order and rolls parts.
-//   - Sealers sync a rolled part's staged file, then journal it with its shares:
-//     from then on it is pending, and its records are taken care of.
-//   - Uploaders take pending parts to the target and publish them.
+// A record can be lost at a hand-over only, so there are as many places to look
+// at as arrows:
 //
-// A record is owed as long as no journaled rolled part holds it: after a crash
-// in-progress parts are dropped and their records decoded again, under the
-// configuration of the day.
+//   - Flush to intake: the answer is OK only after the journal has the chunk.
+//   - intake to encode: a chunk stays in the journal, whoever has it in hand.
+//   - encode to bucket: what isn't in a part when a job is finished was given
+//     back (chunk.Job.Unapplied).
+//   - bucket to commit: the frame that makes a part pending lists its records;
+//     until then they are owed, and in-progress parts are dropped at a start.
+//   - commit to the target: the frames attempt, uploaded, renaming, finished.
 package sink

@@ -11,32 +11,33 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // fails runs one process in which the n-th operation fails in one of the ways,
 // and reports whether it did.
-func (w *world) fails(n int64, way string) (fired bool) {
+func fails(w *sinktest.World, n int64, way string) (fired bool) {
 	one := &onNth{n: n, way: way}
-	w.disk.SetHook(one.disk)
-	w.inject = one
-	s, err := sink.Open(w.config())
+	w.Disk.SetHook(one.disk)
+	w.Inject = one
+	s, err := sink.Open(w.Config())
 	for try := 0; err != nil && try < 3; try++ { // Fluent Bit is started again
-		s, err = sink.Open(w.config())
+		s, err = sink.Open(w.Config())
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for i := range crashChunks {
-		if !w.deliver(s, i, 5) {
-			w.t.Errorf("chunk %d is refused for good", i)
+		if !w.Deliver(s, i, 5) {
+			w.T.Errorf("chunk %d is refused for good", i)
 		}
-		w.acked(chunkOf(i))
+		w.Acked(sinktest.ChunkOf(i))
 		time.Sleep(100 * time.Millisecond)
 	}
 	time.Sleep(10 * time.Second)
-	w.land()
+	w.Land()
 	time.Sleep(3 * time.Minute)
-	w.close(s)
+	w.Close(s)
 	return one.Fired() > 0
 }
 
@@ -116,9 +117,9 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 			for n := first; ; n += step {
 				var hit bool
 				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t)
-					hit = w.fails(n, way)
-					for _, fault := range w.check() {
+					w := sinktest.NewWorld(t)
+					hit = fails(w, n, way)
+					for _, fault := range w.Check() {
 						t.Errorf("operation %d: %s", n, fault)
 					}
 				})

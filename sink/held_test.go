@@ -15,29 +15,28 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // restart stops a sink and starts another.
-func (w *world) restart(s *sink.Sink) *sink.Sink {
-	w.t.Helper()
-	w.close(s)
-	return w.open()
+func restart(w *sinktest.World, s *sink.Sink) *sink.Sink {
+	w.T.Helper()
+	w.Close(s)
+	return w.Open()
 }
 
 // holdOne has one part held: its rename's answer is lost, and a consumer deletes
 // the file.
-func holdOne(t *testing.T, w *world) (*sink.Sink, sink.PartStatus) {
-	w.cfg = eachRolls
-	w.inject = lost()
-	w.consume = func(p string) bool { return w.store.Delete(p) == nil }
-	s := w.open()
-	w.must(s, one("c0", "b0"))
+func holdOne(t *testing.T, w *sinktest.World) (*sink.Sink, sink.PartStatus) {
+	w.Change = eachRolls
+	w.Inject = lost()
+	w.Consume = func(p string) bool { return w.Store.Delete(p) == nil }
+	s := w.Open()
+	w.Must(s, sinktest.One("c0", "b0"))
 	time.Sleep(time.Minute)
-	w.mu.Lock()
-	w.consume = nil
-	w.mu.Unlock()
-	w.inject = nil
-	st := w.status(s)
+	w.SetConsumer(nil)
+	w.Inject = nil
+	st := w.Status(s)
 	if len(st.Parts) != 1 || st.Parts[0].State != "held" || !strings.Contains(st.Parts[0].Why, "/logs/b0/part-w-1.json") {
 		t.Fatalf("no part is held: %+v", st)
 	}
@@ -60,33 +59,33 @@ func TestHeldPart(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := sinktest.NewWorld(t)
 				s, held := holdOne(t, w)
-				s = w.restart(s)
-				if n := w.log.count("a part is held"); n != 2 {
+				s = restart(w, s)
+				if n := w.Log.Count("a part is held"); n != 2 {
 					t.Errorf("%d lines in two processes", n)
 				}
-				for _, l := range w.log.with("a part is held") {
-					if !strings.Contains(l.attrs["do"], fmt.Sprintf("out-hdfs resolve --state-dir /state part %d", held.Number)) {
+				for _, l := range w.Log.With("a part is held") {
+					if !strings.Contains(l.Attrs["do"], fmt.Sprintf("out-hdfs resolve --state-dir /state part %d", held.Number)) {
 						t.Errorf("the line doesn't name the command: %v", l)
 					}
 				}
-				w.must(s, one("c1", "b0"))
+				w.Must(s, sinktest.One("c1", "b0"))
 				time.Sleep(time.Minute)
-				if n := len(w.finished()); n != 2 { // the deleted one is among them
+				if n := len(w.Finished()); n != 2 { // the deleted one is among them
 					t.Errorf("%d files beside a held part", n)
 				}
 				r := journal.Resolved{Part: held.Number, How: row.how}
 				if row.stopped {
-					w.close(s)
-					j, _, err := journal.Open(journal.Options{Disk: w.disk, Log: w.config().Log, Tool: true, SegmentSize: 8 << 10})
+					w.Close(s)
+					j, _, err := journal.Open(journal.Options{Disk: w.Disk, Log: w.Config().Log, Tool: true, SegmentSize: 8 << 10})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if err := errors.Join(sink.ResolveStopped(j, r), j.Close()); err != nil {
 						t.Fatal(err)
 					}
-					s = w.open()
+					s = w.Open()
 				} else if err := s.Resolve(r); err != nil {
 					t.Fatal(err)
 				}
@@ -94,15 +93,15 @@ func TestHeldPart(t *testing.T) {
 				if err := s.Resolve(r); err == nil {
 					t.Error("what is resolved can be resolved again")
 				}
-				st := w.status(s)
+				st := w.Status(s)
 				if len(st.Parts) != 0 || st.Finished.Parts != 2 || st.StagedBytes != 0 {
 					t.Errorf("%+v", st)
 				}
-				w.close(s)
-				if n := strings.Count(fmt.Sprint(w.public), `"c0"`); n != row.files { // once deleted, and once more if it was published again
+				w.Close(s)
+				if n := strings.Count(fmt.Sprint(w.Published()), `"c0"`); n != row.files { // once deleted, and once more if it was published again
 					t.Errorf("the record was published %d times", n)
 				}
-				if staged := slices.DeleteFunc(w.disk.Names(), func(n string) bool { return !strings.HasPrefix(n, "staged/") }); len(staged) != 0 {
+				if staged := slices.DeleteFunc(w.Disk.Names(), func(n string) bool { return !strings.HasPrefix(n, "staged/") }); len(staged) != 0 {
 					t.Errorf("staged files are left: %v", staged)
 				}
 			})
@@ -114,12 +113,12 @@ func TestHeldPart(t *testing.T) {
 // itself, and of two at a time one is right.
 func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := sinktest.NewWorld(t)
 		s, held := holdOne(t, w)
-		w.store.SetDown(errors.New("connection refused"))
-		w.must(s, one("c1", "b1"))
+		w.Store.SetDown(errors.New("connection refused"))
+		w.Must(s, sinktest.One("c1", "b1"))
 		time.Sleep(time.Second)
-		pending := w.status(s).Parts[1]
+		pending := w.Status(s).Parts[1]
 		for _, r := range []journal.Resolved{
 			{Part: 99, How: journal.PublishAgain},
 			{Part: 99, How: journal.AcceptDone},
@@ -134,7 +133,7 @@ func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
 				t.Errorf("%+v was accepted", r)
 			}
 		}
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault { // so that each is asked before one is done
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault { // so that each is asked before one is done
 			if op.Kind == crashdisk.Sync {
 				time.Sleep(time.Millisecond)
 			}
@@ -159,8 +158,8 @@ func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
 		if accepted != 1 {
 			t.Errorf("%d of several at a time were accepted", accepted)
 		}
-		w.store.SetDown(nil)
-		w.close(s)
+		w.Store.SetDown(nil)
+		w.Close(s)
 		if err := s.Resolve(journal.Resolved{Part: 1, How: journal.AcceptDone}); err == nil {
 			t.Error("a closed sink resolves")
 		}
@@ -178,36 +177,36 @@ func TestDamagedStagedFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
-				w.store.SetDown(errors.New("connection refused"))
-				s := w.open()
-				w.must(s, one("c0", "b0"))
-				w.must(s, one("c1", "b1"))
+				w := sinktest.NewWorld(t)
+				w.Change = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
+				w.Store.SetDown(errors.New("connection refused"))
+				s := w.Open()
+				w.Must(s, sinktest.One("c0", "b0"))
+				w.Must(s, sinktest.One("c1", "b1"))
 				time.Sleep(time.Second)
-				w.close(s)
-				whole := w.disk.Content("staged/1")
-				if err := w.disk.Damage("staged/1", damage); err != nil {
+				w.Close(s)
+				whole := w.Disk.Content("staged/1")
+				if err := w.Disk.Damage("staged/1", damage); err != nil {
 					t.Fatal(err)
 				}
-				w.store.SetDown(nil)
-				s = w.open()
+				w.Store.SetDown(nil)
+				s = w.Open()
 				time.Sleep(time.Minute)
-				st := w.status(s)
+				st := w.Status(s)
 				if len(st.Parts) != 1 || st.Parts[0].State != "held" || !strings.Contains(st.Parts[0].Why, "/state/aside/1") {
 					t.Fatalf("%+v", st.Parts)
 				}
-				for _, fault := range w.unchanged() { // such as a temp of it
+				for _, fault := range w.Unchanged() { // such as a temp of it
 					t.Error(fault)
 				}
-				if n := len(w.finished()); n != 1 {
+				if n := len(w.Finished()); n != 1 {
 					t.Errorf("%d files", n)
 				}
-				if n := len(w.disk.Content("aside/1")); n == len(whole) && name != "one bit" {
+				if n := len(w.Disk.Content("aside/1")); n == len(whole) && name != "one bit" {
 					t.Errorf("%d bytes were set aside", n)
 				}
-				s = w.restart(s)
-				f, err := w.disk.Create("staged/1")
+				s = restart(w, s)
+				f, err := w.Disk.Create("staged/1")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -217,8 +216,8 @@ func TestDamagedStagedFile(t *testing.T) {
 				if err := s.Resolve(journal.Resolved{Part: 1, How: journal.PublishAgain}); err != nil {
 					t.Error(err)
 				}
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 			})
 		})
 	}
@@ -227,61 +226,61 @@ func TestDamagedStagedFile(t *testing.T) {
 // TestStagedFileThatIsGone is held, too, and can be given up.
 func TestStagedFileThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
-		w.must(s, one("c0", "b0"))
-		w.close(s)
-		if err := w.disk.Remove("staged/1"); err != nil {
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
+		w.Close(s)
+		if err := w.Disk.Remove("staged/1"); err != nil {
 			t.Fatal(err)
 		}
-		w.store.SetDown(nil)
-		s = w.open()
+		w.Store.SetDown(nil)
+		s = w.Open()
 		time.Sleep(time.Minute)
-		if st := w.status(s); len(st.Parts) != 1 || st.Parts[0].State != "held" {
+		if st := w.Status(s); len(st.Parts) != 1 || st.Parts[0].State != "held" {
 			t.Fatalf("%+v", st.Parts)
 		}
 		if err := s.Resolve(journal.Resolved{Part: 1, How: journal.AcceptDone}); err != nil {
 			t.Error(err)
 		}
-		s = w.restart(s)
-		if st := w.status(s); len(st.Parts) != 0 || st.StagedBytes != 0 {
+		s = restart(w, s)
+		if st := w.Status(s); len(st.Parts) != 0 || st.StagedBytes != 0 {
 			t.Errorf("%+v", st)
 		}
-		w.close(s)
+		w.Close(s)
 	})
 }
 
 // dieOver runs one process that dies while the assigner looks at a record of
 // the bucket, or that ends by itself if it never does.
-func (w *world) dieOver(bucket string, flush func(s *sink.Sink)) (died bool) {
+func dieOver(w *sinktest.World, bucket string, flush func(s *sink.Sink)) (died bool) {
 	var after atomic.Pointer[crashdisk.Disk]
 	var once sync.Once
 	// A process that died does nothing any more. Its goroutines are let go only
 	// when its disk and target don't take anything.
 	flushed, dead := make(chan struct{}), make(chan struct{})
-	w.see = func(b string) {
+	w.See = func(b string) {
 		if b == bucket {
 			<-flushed // what is accepted after the death would be no promise
-			once.Do(func() { after.Store(w.disk.Crash(crashdisk.All, 0)) })
+			once.Do(func() { after.Store(w.Disk.Crash(crashdisk.All, 0)) })
 			<-dead
 		}
 	}
-	w.inject = faultfs.StopWhen(func() bool { return after.Load() != nil })
-	s := w.open()
+	w.Inject = faultfs.StopWhen(func() bool { return after.Load() != nil })
+	s := w.Open()
 	flush(s)
 	close(flushed)
 	time.Sleep(2 * time.Minute)
 	if after.Load() == nil {
-		w.close(s)
-		w.see, w.inject = nil, nil
+		w.Close(s)
+		w.See, w.Inject = nil, nil
 		return false
 	}
-	w.disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
+	w.Disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
 	close(dead)
 	_ = s.Close()
-	w.disk, w.see, w.inject = after.Load(), nil, nil
+	w.Disk, w.See, w.Inject = after.Load(), nil, nil
 	return true
 }
 
@@ -294,13 +293,13 @@ func TestChunkThatKillsTheProcess(t *testing.T) {
 	}{{"sent to the dead letters", journal.DeadLetter}, {"decoded once more", journal.DecodeAgain}} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+				w := sinktest.NewWorld(t)
+				w.Change = func(c *sink.Config) { c.ExitTimeout = time.Second }
 				killer := 0
 				for death := range 5 {
-					died := w.dieOver("killer", func(s *sink.Sink) {
+					died := dieOver(w, "killer", func(s *sink.Sink) {
 						if death > 0 { // some more come each time
-							w.must(s, one(fmt.Sprintf("c%d", 100+death), "b1"))
+							w.Must(s, sinktest.One(fmt.Sprintf("c%d", 100+death), "b1"))
 							return
 						}
 						for i := range 10 {
@@ -308,8 +307,8 @@ func TestChunkThatKillsTheProcess(t *testing.T) {
 							if i == 4 {
 								bucket = "killer"
 							}
-							c := one(fmt.Sprintf("c%d", i), bucket)
-							w.must(s, c)
+							c := sinktest.One(fmt.Sprintf("c%d", i), bucket)
+							w.Must(s, c)
 						}
 					})
 					if died {
@@ -319,22 +318,22 @@ func TestChunkThatKillsTheProcess(t *testing.T) {
 				if killer != 3 {
 					t.Errorf("the process died %d times", killer)
 				}
-				s := w.open()
+				s := w.Open()
 				time.Sleep(2 * time.Minute)
-				st := w.status(s)
+				st := w.Status(s)
 				if len(st.HeldChunks) != 1 || st.UnfinishedChunks != 1 {
 					t.Fatalf("%+v", st)
 				}
-				if n := w.log.count("a chunk is held"); n == 0 {
+				if n := w.Log.Count("a chunk is held"); n == 0 {
 					t.Error("nothing says that it is held")
 				}
 				if err := s.Resolve(journal.Resolved{Seq: st.HeldChunks[0], How: row.how}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(2 * time.Minute)
-				w.close(s)
-				w.mustBeRight()
-				if n := len(w.deadLetters()); (n == 1) != (row.how == journal.DeadLetter) {
+				w.Close(s)
+				w.MustBeRight()
+				if n := len(w.DeadLetters()); (n == 1) != (row.how == journal.DeadLetter) {
 					t.Errorf("%d dead letters", n)
 				}
 			})
@@ -346,23 +345,23 @@ func TestChunkThatKillsTheProcess(t *testing.T) {
 // decoded is decoded once.
 func TestResolveBeforeItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.ExitTimeout = time.Second }
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.ExitTimeout = time.Second }
 		for range 3 {
-			w.dieOver("killer", func(s *sink.Sink) {
-				if len(w.owed) == 0 {
-					w.must(s, one("c0", "killer"))
-					w.must(s, one("c1", "b0"))
+			dieOver(w, "killer", func(s *sink.Sink) {
+				if w.Owes() == 0 {
+					w.Must(s, sinktest.One("c0", "killer"))
+					w.Must(s, sinktest.One("c1", "b0"))
 				}
 			})
 		}
-		s := w.open()
+		s := w.Open()
 		if err := s.Resolve(journal.Resolved{Seq: 1, How: journal.DecodeAgain}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
@@ -373,35 +372,35 @@ func TestSuspectsWait(t *testing.T) {
 	for _, stops := range []bool{false, true} {
 		t.Run(fmt.Sprintf("it stops %v", stops), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				if !w.dieOver("killer", func(s *sink.Sink) { w.must(s, one("c0", "killer")) }) {
+				w := sinktest.NewWorld(t)
+				if !dieOver(w, "killer", func(s *sink.Sink) { w.Must(s, sinktest.One("c0", "killer")) }) {
 					t.Fatal("it didn't die")
 				}
 				var seen atomic.Bool
-				w.see = func(b string) { seen.Store(seen.Load() || b == "killer") }
-				s := w.open()
-				w.must(s, one("c1", "b0"))
+				w.See = func(b string) { seen.Store(seen.Load() || b == "killer") }
+				s := w.Open()
+				w.Must(s, sinktest.One("c1", "b0"))
 				time.Sleep(9 * time.Second)
 				if seen.Load() {
 					t.Error("it was decoded at once")
 				}
 				if stops {
 					before := time.Now()
-					w.close(s)
+					w.Close(s)
 					if took := time.Since(before); took > time.Second {
 						t.Errorf("the stop took %v", took)
 					}
 				} else {
 					time.Sleep(2 * time.Minute)
-					if st := w.status(s); st.UnfinishedChunks > 0 {
+					if st := w.Status(s); st.UnfinishedChunks > 0 {
 						t.Errorf("%+v", st)
 					}
-					w.close(s)
+					w.Close(s)
 				}
 				if !seen.Load() {
 					t.Error("it wasn't decoded")
 				}
-				w.mustBeRight()
+				w.MustBeRight()
 			})
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	codecjson "github.com/out-hdfs/out_hdfs/codec/json"
 	"github.com/out-hdfs/out_hdfs/rolling"
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // hostile is a format that encodes in the file only and can't stand records
@@ -120,29 +121,29 @@ func TestRecordsThatSpoilTheirFile(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &hostile{way: way}
-				w := newWorld(t)
-				w.cfg = func(c *sink.Config) { c.Format = h }
-				s := w.open()
+				w := sinktest.NewWorld(t)
+				w.Change = func(c *sink.Config) { c.Format = h }
+				s := w.Open()
 				for i := range 60 {
-					var c testChunk
+					var c sinktest.Chunk
 					for r := range 5 {
 						id := fmt.Sprintf("c%d-r%d", i, r)
 						if i%10 == 3 && r == 2 {
 							id = fmt.Sprintf("c%d-bad", i)
 						}
-						c.add(id, fmt.Sprintf("b%d", r%2))
+						c.Add(id, fmt.Sprintf("b%d", r%2))
 					}
-					w.must(s, c)
+					w.Must(s, c)
 					time.Sleep(500 * time.Millisecond)
 				}
 				time.Sleep(5 * time.Minute)
-				if st := w.status(s); st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
+				if st := w.Status(s); st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
 					t.Errorf("unfinished: %+v", st)
 				}
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 				bad := 0
-				for _, l := range w.deadLetters() {
+				for _, l := range w.DeadLetters() {
 					if !strings.Contains(l, "bad") {
 						t.Errorf("a sound record is a dead letter: %s", l)
 					}
@@ -154,7 +155,7 @@ func TestRecordsThatSpoilTheirFile(t *testing.T) {
 				if h.hurt.Load() == 0 {
 					t.Error("the format never failed")
 				}
-				if n := w.log.count("is built anew"); n > 60 {
+				if n := w.Log.Count("is built anew"); n > 60 {
 					t.Errorf("files were built anew %d times", n)
 				}
 			})
@@ -168,25 +169,25 @@ func TestARecordOfEachChunkSpoilsItsFile(t *testing.T) {
 	for _, way := range []string{"error on Write", "error on Close"} {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := sinktest.NewWorld(t)
 				h := &hostile{way: way}
-				w.cfg = func(c *sink.Config) { c.Format = h; c.Policy = bySize{1 << 20} }
-				s := w.open()
+				w.Change = func(c *sink.Config) { c.Format = h; c.Policy = sinktest.BySize(1 << 20) }
+				s := w.Open()
 				for i := range 300 {
-					c := one(fmt.Sprintf("c%d", i), "b0")
-					c.add(fmt.Sprintf("c%d-bad", i), "b0")
-					w.must(s, c)
+					c := sinktest.One(fmt.Sprintf("c%d", i), "b0")
+					c.Add(fmt.Sprintf("c%d-bad", i), "b0")
+					w.Must(s, c)
 					time.Sleep(300 * time.Millisecond)
 				}
 				time.Sleep(5 * time.Minute)
-				w.close(s)
-				w.mustBeRight()
-				for _, l := range w.deadLetters() {
+				w.Close(s)
+				w.MustBeRight()
+				for _, l := range w.DeadLetters() {
 					if !strings.Contains(l, "bad") {
 						t.Errorf("a sound record is a dead letter: %s", l)
 					}
 				}
-				if n := w.log.count("is built anew"); n == 0 || n > 20 {
+				if n := w.Log.Count("is built anew"); n == 0 || n > 20 {
 					t.Errorf("files were built anew %d times", n)
 				}
 			})
@@ -198,21 +199,21 @@ func TestARecordOfEachChunkSpoilsItsFile(t *testing.T) {
 // not in files that are built anew for ever.
 func TestFormatThatNeverFinishesAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := sinktest.NewWorld(t)
 		h := &hostile{way: "can't write two records"}
-		w.cfg = func(c *sink.Config) { c.Format = h; c.Policy = bySize{1 << 20} }
-		s := w.open()
-		var c testChunk
+		w.Change = func(c *sink.Config) { c.Format = h; c.Policy = sinktest.BySize(1 << 20) }
+		s := w.Open()
+		var c sinktest.Chunk
 		for r := range 5 {
-			c.add(fmt.Sprintf("c0-r%d", r), "b0")
+			c.Add(fmt.Sprintf("c0-r%d", r), "b0")
 		}
-		w.must(s, c)
+		w.Must(s, c)
 		time.Sleep(5 * time.Minute)
-		if st := w.status(s); st.UnfinishedChunks != 0 {
+		if st := w.Status(s); st.UnfinishedChunks != 0 {
 			t.Errorf("unfinished: %+v", st)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 		if h.hurt.Load() == 0 {
 			t.Error("the format never failed")
 		}
@@ -222,15 +223,15 @@ func TestFormatThatNeverFinishesAFile(t *testing.T) {
 // TestFormatThatWritesNothing never publishes an empty file for records.
 func TestFormatThatWritesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := sinktest.NewWorld(t)
 		h := &hostile{way: "nothing on Close"}
-		w.cfg = func(c *sink.Config) { c.Format = h }
-		s := w.open()
-		w.must(s, one("c0-bad", "b0"))
+		w.Change = func(c *sink.Config) { c.Format = h }
+		s := w.Open()
+		w.Must(s, sinktest.One("c0-bad", "b0"))
 		time.Sleep(10 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
-		if n := len(w.deadLetters()); n != 1 {
+		w.Close(s)
+		w.MustBeRight()
+		if n := len(w.DeadLetters()); n != 1 {
 			t.Errorf("%d dead letters", n)
 		}
 	})
@@ -249,17 +250,17 @@ func (p *panicky) may(in string) {
 	}
 }
 
-func (p *panicky) RollOnEvent(i rolling.PartInfo) bool {
+func (p *panicky) RollOnEvent(i rolling.PartInfo) rolling.Reason {
 	p.may("event")
 	return p.Policy.RollOnEvent(i)
 }
 
-func (p *panicky) RollOnCheckpoint(i rolling.PartInfo) bool {
+func (p *panicky) RollOnCheckpoint(i rolling.PartInfo) rolling.Reason {
 	p.may("checkpoint")
 	return p.Policy.RollOnCheckpoint(i)
 }
 
-func (p *panicky) RollOnTimer(i rolling.PartInfo, now time.Time) bool {
+func (p *panicky) RollOnTimer(i rolling.PartInfo, now time.Time) rolling.Reason {
 	p.may("timer")
 	return p.Policy.RollOnTimer(i, now)
 }
@@ -267,7 +268,7 @@ func (p *panicky) RollOnTimer(i rolling.PartInfo, now time.Time) bool {
 // panickyLetters panics over records that contain "odd" as long as they aren't
 // said to be malformed, and over everything a few times.
 type panickyLetters struct {
-	letters
+	sinktest.Letters
 	left *atomic.Int64
 }
 
@@ -275,7 +276,7 @@ func (l panickyLetters) Append(dst []byte, b *event.Batch, e *event.Event, reaso
 	if l.left.Add(-1) >= 0 {
 		panic("a letter's bug")
 	}
-	return l.letters.Append(dst, b, e, reason)
+	return l.Letters.Append(dst, b, e, reason)
 }
 
 // TestPanicsInTheApplier leave neither half a share in a part nor a chunk
@@ -284,29 +285,29 @@ func TestPanicsInTheApplier(t *testing.T) {
 	for _, in := range []string{"event", "checkpoint", "timer", "letters"} {
 		t.Run(in, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				p := &panicky{Policy: bySize{1500}, in: in}
+				w := sinktest.NewWorld(t)
+				p := &panicky{Policy: sinktest.BySize(1500), in: in}
 				p.left.Store(7)
-				w.cfg = func(c *sink.Config) {
+				w.Change = func(c *sink.Config) {
 					c.Policy = p
 					if in == "letters" {
 						c.Letters = panickyLetters{left: &p.left}
 					}
 				}
-				s := w.open()
+				s := w.Open()
 				for i := range 20 {
-					w.must(s, chunkOf(i))
+					w.Must(s, sinktest.ChunkOf(i))
 				}
 				time.Sleep(10 * time.Minute)
-				if st := w.status(s); st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
+				if st := w.Status(s); st.UnfinishedChunks != 0 || len(st.Parts) != 0 {
 					t.Errorf("unfinished: %+v", st)
 				}
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 				if p.left.Load() > 0 {
 					t.Error("not every panic fired")
 				}
-				if len(w.log.atLeast(slog.LevelError)) == 0 && in != "letters" {
+				if len(w.Log.AtLeast(slog.LevelError)) == 0 && in != "letters" {
 					t.Error("nothing was logged")
 				}
 			})
@@ -320,17 +321,17 @@ func TestAPolicyPanicsOverDeadLetters(t *testing.T) {
 	for _, in := range []string{"event", "checkpoint"} {
 		t.Run(in, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				p := &panicky{Policy: bySize{1500}, in: in}
-				w.cfg = func(c *sink.Config) { c.Policy = p }
+				w := sinktest.NewWorld(t)
+				p := &panicky{Policy: sinktest.BySize(1500), in: in}
+				w.Change = func(c *sink.Config) { c.Policy = p }
 				p.left.Store(1)
-				s := w.open()
-				var c testChunk
-				c.addRest("c0-rest")
-				w.must(s, c)
+				s := w.Open()
+				var c sinktest.Chunk
+				c.AddRest("c0-rest")
+				w.Must(s, c)
 				time.Sleep(10 * time.Minute)
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 				if p.left.Load() > 0 {
 					t.Error("it didn't panic")
 				}
@@ -366,17 +367,17 @@ func (e *panickyEncoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Rej
 
 func TestPanicWhileEncodingCostsOneRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.Format = panickyBlocks{c.Format.(codec.BlockFormat)} }
-		s := w.open()
-		var c testChunk
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.Format = panickyBlocks{c.Format.(codec.BlockFormat)} }
+		s := w.Open()
+		var c sinktest.Chunk
 		for _, id := range []string{"c1", "c2-bad", "c3", "c4-bad", "c5"} {
-			c.add(id, "b0")
+			c.Add(id, "b0")
 		}
-		w.must(s, c)
-		w.close(s)
-		w.mustBeRight()
-		if n := len(w.deadLetters()); n != 2 {
+		w.Must(s, c)
+		w.Close(s)
+		w.MustBeRight()
+		if n := len(w.DeadLetters()); n != 2 {
 			t.Errorf("%d dead letters", n)
 		}
 	})

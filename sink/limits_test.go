@@ -15,6 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // used is what the state directory's files take.
@@ -58,7 +59,7 @@ func TestStateLimit(t *testing.T) {
 	for name, change := range map[string]func(*sink.Config){
 		"blocks":                      nil,
 		"a format that blows up":      func(c *sink.Config) { c.Format = wide{c.Format} },
-		"parts that are never rolled": func(c *sink.Config) { c.Policy = bySize{1 << 40} },
+		"parts that are never rolled": func(c *sink.Config) { c.Policy = sinktest.BySize(1 << 40) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { stateLimit(t, change) })
@@ -68,23 +69,23 @@ func TestStateLimit(t *testing.T) {
 
 func stateLimit(t *testing.T, change func(*sink.Config)) {
 	const limit = 256 << 10
-	w := newWorld(t)
-	w.cfg = func(c *sink.Config) {
+	w := sinktest.NewWorld(t)
+	w.Change = func(c *sink.Config) {
 		c.StateLimit, c.SegmentSize, c.MemoryLimit = limit, 8<<10, 1<<20
-		c.Policy = bySize{16 << 10}
+		c.Policy = sinktest.BySize(16 << 10)
 		if change != nil {
 			change(c)
 		}
 	}
-	w.store.SetDown(errors.New("connection refused"))
-	s := w.open()
+	w.Store.SetDown(errors.New("connection refused"))
+	s := w.Open()
 	accepted, most, chunk := 0, int64(0), 0
 	refused := time.Time{}
 	for i := range 2000 {
-		c := chunkOf(i)
-		chunk = max(chunk, len(c.data))
+		c := sinktest.ChunkOf(i)
+		chunk = max(chunk, len(c.Data))
 		before := time.Now()
-		ok := w.flush(s, c, sink.FlushOptions{NoWait: i%2 == 0})
+		ok := w.Flush(s, c, sink.FlushOptions{NoWait: i%2 == 0})
 		took := time.Since(before)
 		switch {
 		case ok:
@@ -97,7 +98,7 @@ func stateLimit(t *testing.T, change func(*sink.Config)) {
 		if !ok && refused.IsZero() {
 			refused = time.Now()
 		}
-		most = max(most, used(w.disk))
+		most = max(most, used(w.Disk))
 		time.Sleep(10 * time.Millisecond)
 	}
 	if refused.IsZero() || accepted < 30 {
@@ -106,20 +107,20 @@ func stateLimit(t *testing.T, change func(*sink.Config)) {
 	if room := int64(limit/8 + 8*chunk); most > limit+room {
 		t.Errorf("the state took %d bytes, state_limit is %d", most, limit)
 	}
-	if n := w.log.count("chunks are refused"); n != 1 {
+	if n := w.Log.Count("chunks are refused"); n != 1 {
 		t.Errorf("%d lines that chunks are refused", n)
 	}
-	w.store.SetDown(nil)
+	w.Store.SetDown(nil)
 	time.Sleep(2 * time.Minute)
 	for i := range 50 { // and what it says of that doesn't flap
-		w.must(s, chunkOf(5000+i))
+		w.Must(s, sinktest.ChunkOf(5000+i))
 		time.Sleep(time.Second)
 	}
-	if n := w.log.count("chunks are accepted again"); n != 1 {
+	if n := w.Log.Count("chunks are accepted again"); n != 1 {
 		t.Errorf("%d lines that chunks are accepted again", n)
 	}
-	w.close(s)
-	w.mustBeRight()
+	w.Close(s)
+	w.MustBeRight()
 }
 
 // TestBacklogStaysBelowStateLimit: chunks that were accepted faster than they
@@ -128,24 +129,24 @@ func stateLimit(t *testing.T, change func(*sink.Config)) {
 func TestBacklogStaysBelowStateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 256 << 10
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) {
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
 			c.StateLimit, c.SegmentSize, c.Format = limit, 8<<10, wide{c.Format}
-			c.Policy = bySize{16 << 10}
+			c.Policy = sinktest.BySize(16 << 10)
 		}
 		slow := make(chan struct{})
 		var blocked atomic.Bool
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Create && strings.HasPrefix(op.Name, "staged/") {
 				blocked.Store(true)
 				<-slow
 			}
 			return crashdisk.Fault{}
 		})
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
 		accepted := 0
-		for w.flush(s, chunkOf(accepted), sink.FlushOptions{NoWait: true}) {
+		for w.Flush(s, sinktest.ChunkOf(accepted), sink.FlushOptions{NoWait: true}) {
 			accepted++
 		}
 		if accepted < 100 || !blocked.Load() {
@@ -155,15 +156,15 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 		most := int64(0)
 		for range 1000 {
 			time.Sleep(100 * time.Millisecond)
-			most = max(most, used(w.disk))
+			most = max(most, used(w.Disk))
 		}
 		if most > limit+limit/8 {
 			t.Errorf("the state took %d bytes, state_limit is %d", most, limit)
 		}
-		w.store.SetDown(nil)
+		w.Store.SetDown(nil)
 		time.Sleep(10 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
@@ -171,17 +172,17 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 func TestManyFlushesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 512 << 10
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.StateLimit, c.SegmentSize = limit, 8<<10 }
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.StateLimit, c.SegmentSize = limit, 8<<10 }
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
 		var wait sync.WaitGroup
 		var accepted atomic.Int64
 		for i := range 100 {
-			var c testChunk
-			c.addPadded(fmt.Sprintf("c%d", i), "b0", 20_000)
+			var c sinktest.Chunk
+			c.AddPadded(fmt.Sprintf("c%d", i), "b0", 20_000)
 			wait.Go(func() {
-				if w.flush(s, c, sink.FlushOptions{NoWait: true}) {
+				if w.Flush(s, c, sink.FlushOptions{NoWait: true}) {
 					accepted.Add(1)
 				}
 			})
@@ -189,7 +190,7 @@ func TestManyFlushesAtATime(t *testing.T) {
 		wait.Wait()
 		most := int64(0)
 		for range 100 {
-			most = max(most, used(w.disk))
+			most = max(most, used(w.Disk))
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := accepted.Load(); n < 5 || n*20_000 > limit {
@@ -198,10 +199,10 @@ func TestManyFlushesAtATime(t *testing.T) {
 		if most > limit+limit/8+20_000 {
 			t.Errorf("the state took %d bytes", most)
 		}
-		w.store.SetDown(nil)
+		w.Store.SetDown(nil)
 		time.Sleep(5 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
@@ -209,20 +210,20 @@ func TestManyFlushesAtATime(t *testing.T) {
 // it is full for good.
 func TestPressureRollsParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) {
-			c.StateLimit, c.SegmentSize, c.Policy = 128<<10, 8<<10, bySize{1 << 40}
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
+			c.StateLimit, c.SegmentSize, c.Policy = 128<<10, 8<<10, sinktest.BySize(1<<40)
 			c.BucketCheckInterval = time.Hour
 		}
-		s := w.open()
+		s := w.Open()
 		for i := range 500 {
-			w.must(s, chunkOf(i))
+			w.Must(s, sinktest.ChunkOf(i))
 		}
-		if n := len(w.finished()); n < 10 {
+		if n := len(w.Finished()); n < 10 {
 			t.Errorf("%d parts were rolled", n)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
@@ -230,34 +231,34 @@ func TestPressureRollsParts(t *testing.T) {
 // chunks in before the next is refused.
 func TestRefusalsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) {
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) {
 			c.StateLimit, c.SegmentSize, c.FlushTimeout = 96<<10, 8<<10, 100*time.Millisecond
 		}
-		s := w.open()
+		s := w.Open()
 		down := errors.New("connection refused")
 		refused, accepted := 0, 0
 		for i := range 1500 {
 			if i%50 == 25 {
-				w.store.SetDown(nil)
+				w.Store.SetDown(nil)
 			} else if i%50 == 0 {
-				w.store.SetDown(down)
+				w.Store.SetDown(down)
 			}
-			if w.flush(s, chunkOf(i), sink.FlushOptions{}) {
+			if w.Flush(s, sinktest.ChunkOf(i), sink.FlushOptions{}) {
 				accepted++
 			} else {
 				refused++
 			}
 		}
-		w.store.SetDown(nil)
+		w.Store.SetDown(nil)
 		if refused < 50 || accepted < 50 {
 			t.Fatalf("%d chunks were refused and %d accepted", refused, accepted)
 		}
-		if n := w.log.count("chunks are refused"); n > 10 {
+		if n := w.Log.Count("chunks are refused"); n > 10 {
 			t.Errorf("%d lines for %d refusals", n, refused)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
@@ -265,14 +266,14 @@ func TestRefusalsAreToldOnce(t *testing.T) {
 // and what was accepted is published once there is room.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.StateLimit = 1 << 30; c.SegmentSize = 16 << 10 }
-		w.disk.SetCapacity(128 << 10)
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.StateLimit = 1 << 30; c.SegmentSize = 16 << 10 }
+		w.Disk.SetCapacity(128 << 10)
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
 		refused := 0
 		for i := range 400 {
-			if !w.flush(s, chunkOf(i), sink.FlushOptions{}) {
+			if !w.Flush(s, sinktest.ChunkOf(i), sink.FlushOptions{}) {
 				refused++
 			}
 			time.Sleep(100 * time.Millisecond)
@@ -280,14 +281,14 @@ func TestDiskFull(t *testing.T) {
 		if refused == 0 {
 			t.Fatal("nothing was refused")
 		}
-		if n := w.log.count("chunks are refused"); n == 0 || n > 3 {
+		if n := w.Log.Count("chunks are refused"); n == 0 || n > 3 {
 			t.Errorf("%d lines that chunks are refused", n)
 		}
-		w.store.SetDown(nil)
-		w.disk.SetCapacity(0)
+		w.Store.SetDown(nil)
+		w.Disk.SetCapacity(0)
 		time.Sleep(5 * time.Minute)
-		w.must(s, chunkOf(9999))
-		w.close(s)
-		w.mustBeRight()
+		w.Must(s, sinktest.ChunkOf(9999))
+		w.Close(s)
+		w.MustBeRight()
 	})
 }

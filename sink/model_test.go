@@ -15,6 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // step is one thing that happens to a sink.
@@ -49,10 +50,10 @@ func drawSteps(t *rapid.T) []step {
 // model is a sink in the middle of its steps, and what a reader of its design
 // may expect of it.
 type model struct {
-	*world
+	*sinktest.World
 	s    *sink.Sink
 	next int // chunk
-	all  []testChunk
+	all  []sinktest.Chunk
 	cfgs int
 
 	lock     sync.Mutex
@@ -127,11 +128,11 @@ func (m *model) take(p string) (gone bool) {
 	m.lock.Unlock()
 	switch c {
 	case 1:
-		_ = m.store.Move(p, "/consumed"+p)
+		_ = m.Store.Move(p, "/consumed"+p)
 	case 2:
-		_ = m.store.Delete(p)
+		_ = m.Store.Delete(p)
 	case 3:
-		_ = m.store.Move(p, path.Join(path.Dir(p), "done-"+path.Base(p)))
+		_ = m.Store.Move(p, path.Join(path.Dir(p), "done-"+path.Base(p)))
 	default:
 		return false
 	}
@@ -146,7 +147,7 @@ func (m *model) touchTemp(op, temp string) {
 		m.looks[temp]++
 	}
 	if m.meddler == 0 || op == "publish" || m.looks[temp] > 1 {
-		return // nobody can see what is done between the last look and the rename
+		return // nobody can see what is done between the last look and the publishing
 	}
 	how := m.meddler
 	m.meddler = 0
@@ -154,12 +155,12 @@ func (m *model) touchTemp(op, temp string) {
 	m.meddled[temp] = true
 	switch how {
 	case 1:
-		_ = m.store.Delete(temp)
+		_ = m.Store.Delete(temp)
 	case 2:
-		_ = m.store.Write(temp, []byte("changed in place\n"))
+		_ = m.Store.Write(temp, []byte("changed in place\n"))
 	case 3:
-		_ = m.store.Delete(temp)
-		_ = m.store.Write(temp, []byte("stranger\n"))
+		_ = m.Store.Delete(temp)
+		_ = m.Store.Write(temp, []byte("stranger\n"))
 	}
 }
 
@@ -167,14 +168,18 @@ func (m *model) start() {
 	m.lock.Lock()
 	m.dead, m.disk1 = false, nil
 	m.lock.Unlock()
-	m.disk.SetHook(m.diskOp)
-	m.inject = m
+	m.Disk.SetHook(m.diskOp)
+	m.Inject = m
 	cfg := restartConfigs[max(m.cfgs, 0)%len(restartConfigs)]
 	if m.cfgs < 0 {
-		cfg = func(c *sink.Config) { c.StateLimit = 96 << 10; c.SegmentSize = 4 << 10; c.Policy = bySize{1 << 20} }
+		cfg = func(c *sink.Config) {
+			c.StateLimit = 96 << 10
+			c.SegmentSize = 4 << 10
+			c.Policy = sinktest.BySize(1 << 20)
+		}
 	}
-	m.cfg = func(c *sink.Config) { cfg(c); c.ExitTimeout = time.Minute }
-	m.s = m.open()
+	m.Change = func(c *sink.Config) { cfg(c); c.ExitTimeout = time.Minute }
+	m.s = m.Open()
 }
 
 // do lets one thing happen.
@@ -182,10 +187,10 @@ func (m *model) do(st step) {
 	switch st.what {
 	case "deliver":
 		for k := range 1 + st.i%4 {
-			c := chunkKinds[(st.i/4+k)%len(chunkKinds)].make(m.next)
-			c.file = chunkfile.File{}
+			c := sinktest.ChunkKinds[(st.i/4+k)%len(sinktest.ChunkKinds)].Make(m.next)
+			c.File = chunkfile.File{}
 			if m.next++; st.yes {
-				c.file = fileOf(m.next)
+				c.File = sinktest.FileOf(m.next)
 			}
 			m.all = append(m.all, c)
 			m.deliverAt(len(m.all) - 1)
@@ -204,21 +209,21 @@ func (m *model) do(st step) {
 		m.faults = append(m.faults, modelFault{ops[st.i%len(ops)], actions[names[st.i/16%len(names)]]})
 		m.lock.Unlock()
 	case "target down":
-		m.store.SetDown(errors.New("connection refused"))
+		m.Store.SetDown(errors.New("connection refused"))
 		time.Sleep(time.Duration(st.i%90) * time.Second)
 		if st.yes {
-			m.store.SetDown(nil)
+			m.Store.SetDown(nil)
 		}
 	case "bucket refused":
 		if st.yes {
-			m.store.Refuse(fmt.Sprintf("/logs/b%d", st.i%3), nil)
+			m.Store.Refuse(fmt.Sprintf("/logs/b%d", st.i%3), nil)
 		} else {
 			m.heal()
 		}
 	case "quota":
-		m.store.SetQuota("/logs/b0", int64(st.i%5000))
+		m.Store.SetQuota("/logs/b0", int64(st.i%5000))
 	case "late lands":
-		m.land()
+		m.Land()
 	case "disk fails":
 		faults := []crashdisk.Fault{{Err: syscall.EIO}, {Err: syscall.ENOSPC}, {Err: syscall.EIO, After: true}, {Err: syscall.EIO, Half: true}}
 		m.lock.Lock()
@@ -253,35 +258,35 @@ func (m *model) do(st step) {
 // acknowledged, and sometimes longer.
 func (m *model) deliverAt(i int) {
 	c := m.all[i]
-	ok := m.flush(m.s, c, sink.FlushOptions{NoWait: i%2 == 0})
-	for _, id := range c.ids {
-		m.unique[id] = c.file.Known()
+	ok := m.Flush(m.s, c, sink.FlushOptions{NoWait: i%2 == 0})
+	for _, id := range c.IDs {
+		m.unique[id] = c.File.Known()
 		if !ok {
 			m.refused[id]++
 		}
 	}
-	if ok && c.file.Known() && i%3 > 0 {
-		m.acked(c)
+	if ok && c.File.Known() && i%3 > 0 {
+		m.Acked(c)
 	}
 }
 
 func (m *model) heal() {
-	m.store.SetDown(nil)
+	m.Store.SetDown(nil)
 	for i := range 3 {
-		m.store.Allow(fmt.Sprintf("/logs/b%d", i))
+		m.Store.Allow(fmt.Sprintf("/logs/b%d", i))
 	}
 }
 
 // takeNames puts another writer's files on names to come.
 func (m *model) takeNames(i int) {
 	next := 0
-	for _, p := range m.finished() {
+	for _, p := range m.Finished() {
 		next = max(next, numberOf(p)+1)
 	}
 	for k := range 4 {
 		p := fmt.Sprintf("/logs/b%d/part-w-%d.json", i%3, next+k)
-		if _, err := m.store.Read(p); err != nil {
-			_ = m.store.Write(p, []byte("stranger\n"))
+		if _, err := m.Store.Read(p); err != nil {
+			_ = m.Store.Write(p, []byte("stranger\n"))
 		}
 	}
 }
@@ -291,7 +296,7 @@ func (m *model) crash(keep crashdisk.Keep, seed uint64) {
 	m.lock.Lock()
 	m.dead = true
 	m.lock.Unlock()
-	after := m.disk.Crash(keep, seed)
+	after := m.Disk.Crash(keep, seed)
 	_ = m.s.Close()
-	m.disk = after
+	m.Disk = after
 }

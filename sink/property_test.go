@@ -14,6 +14,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // collector keeps what a test complains of, for whoever repeats it with less.
@@ -35,24 +36,24 @@ func (m *model) finishAll() []sink.PartStatus {
 	m.lock.Lock()
 	m.faults, m.disk1, m.meddler, m.consumer = nil, nil, 0, 0
 	m.lock.Unlock()
-	m.land()
+	m.Land()
 	_ = m.s.Close()
 	m.cfgs = 0
 	m.start()
 	time.Sleep(5 * time.Minute)
-	for _, seq := range m.status(m.s).HeldChunks { // the process died over them three times in a row
+	for _, seq := range m.Status(m.s).HeldChunks { // the process died over them three times in a row
 		if err := m.s.Resolve(journal.Resolved{Seq: seq, How: journal.DecodeAgain}); err != nil {
-			m.t.Errorf("resolve chunk %d: %v", seq, err)
+			m.T.Errorf("resolve chunk %d: %v", seq, err)
 		}
 	}
 	time.Sleep(5 * time.Minute)
 	var held []sink.PartStatus
-	for _, p := range m.status(m.s).Parts {
+	for _, p := range m.Status(m.s).Parts {
 		if p.State == "held" {
 			held = append(held, p)
 		}
 	}
-	m.close(m.s)
+	m.Close(m.s)
 	return held
 }
 
@@ -64,10 +65,10 @@ func (m *model) justified(p sink.PartStatus, canFind bool) bool {
 			return true
 		}
 	}
-	for _, f := range m.public {
-		if f.gone && strings.Contains(p.Why, f.path) {
-			_, err := m.store.Read("/consumed" + f.path)
-			return err != nil || !canFind || !strings.HasPrefix(f.path, "/")
+	for _, f := range m.Published() {
+		if f.Gone && strings.Contains(p.Why, f.Path) {
+			_, err := m.Store.Read("/consumed" + f.Path)
+			return err != nil || !canFind || !strings.HasPrefix(f.Path, "/")
 		}
 	}
 	return false
@@ -83,21 +84,21 @@ func TestAnythingInAnyOrder(t *testing.T) {
 		steps := drawSteps(rt)
 		canFind := rapid.Bool().Draw(rt, "find")
 		var faults []string
-		var log []logLine
+		var log []sinktest.LogLine
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{
-				world: newWorldOn(&collector{TB: t}, memfs.Options{NoSearch: !canFind}), fired: fired, meddled: map[string]bool{}, looks: map[string]int{},
+				World: sinktest.NewWorldOn(&collector{TB: t}, memfs.Options{NoSearch: !canFind}), fired: fired, meddled: map[string]bool{}, looks: map[string]int{},
 				refused: map[string]int{}, unique: map[string]bool{},
 			}
-			m.consume, m.meddle = m.take, m.touchTemp
+			m.Consume, m.Meddle = m.take, m.touchTemp
 			m.start()
 			for _, st := range steps {
 				m.do(st)
 			}
 			held := m.finishAll()
 			heldParts += len(held)
-			faults = append(m.judge(held, canFind), m.t.(*collector).errors...)
-			log = m.log.atLeast(slog.LevelDebug)
+			faults = append(m.judge(held, canFind), m.T.(*collector).errors...)
+			log = m.Log.AtLeast(slog.LevelDebug)
 		})
 		for _, f := range faults {
 			rt.Error(f)
@@ -120,7 +121,8 @@ func TestAnythingInAnyOrder(t *testing.T) {
 // refused because the disk failed: until the journal has begun its next segment
 // a stop may still leave them, and Fluent Bit delivers them again.
 func (m *model) judge(held []sink.PartStatus, canFind bool) []string {
-	records, faults := m.records()
+	records, faults := m.Records()
+	owed := m.Owed()
 	may := int64(0) // records that may be missing
 	for _, p := range held {
 		if !m.justified(p, canFind) {
@@ -128,7 +130,7 @@ func (m *model) judge(held []sink.PartStatus, canFind bool) []string {
 		}
 		may += p.Records
 	}
-	for id, n := range m.owed {
+	for id, n := range owed {
 		spare := 0
 		if m.diskFailed && !m.unique[id] {
 			spare = m.refused[id]
@@ -141,11 +143,11 @@ func (m *model) judge(held []sink.PartStatus, canFind bool) []string {
 		}
 	}
 	for id, n := range records {
-		if m.owed[id] == 0 && (!m.diskFailed || m.refused[id] == 0 || n > 1 && m.unique[id]) {
+		if owed[id] == 0 && (!m.diskFailed || m.refused[id] == 0 || n > 1 && m.unique[id]) {
 			faults = append(faults, fmt.Sprintf("record %s was published %d times and never accepted", id, n))
 		}
 	}
-	for _, f := range m.unchanged() {
+	for _, f := range m.Unchanged() {
 		if len(held) == 0 || !strings.Contains(f, "a temp is left") { // a held part's
 			faults = append(faults, f)
 		}

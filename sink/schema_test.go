@@ -9,6 +9,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // changing is a format whose schema changes: every other block is of a schema
@@ -49,16 +50,16 @@ func (c *changed) Records() int64 { return c.records }
 // those that were rejected ahead.
 func TestBlocksOfAnotherSchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { c.Format = changing{c.Format.(codec.BlockFormat)} }
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { c.Format = changing{c.Format.(codec.BlockFormat)} }
+		s := w.Open()
 		for i := range 40 {
-			w.must(s, chunkOf(i))
+			w.Must(s, sinktest.ChunkOf(i))
 		}
-		for i, kind := range chunkKinds {
-			w.must(s, kind.make(100+i))
+		for i, kind := range sinktest.ChunkKinds {
+			w.Must(s, kind.Make(100+i))
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }

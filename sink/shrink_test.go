@@ -9,6 +9,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // TestALargeStagedFileIsGivenBackInSteps once its part is published, and is
@@ -17,29 +18,29 @@ func TestALargeStagedFileIsGivenBackInSteps(t *testing.T) {
 	for name, err := range map[string]error{"it works": nil, "it fails": syscall.EIO} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.MemoryLimit = 1 << 30 }
+				w := sinktest.NewWorld(t)
+				w.Change = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.MemoryLimit = 1 << 30 }
 				var steps atomic.Int64
-				w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 					if op.Kind != crashdisk.Truncate || !strings.HasPrefix(op.Name, "staged/") {
 						return crashdisk.Fault{}
 					}
-					if len(w.finished()) == 0 {
+					if len(w.Finished()) == 0 {
 						t.Error("it is given back before it is published")
 					}
 					steps.Add(1)
 					return crashdisk.Fault{Err: err}
 				})
-				s := w.open()
-				var c testChunk
-				c.addPadded("c0", "b0", 17<<20)
-				w.must(s, c)
-				w.close(s)
-				w.mustBeRight()
+				s := w.Open()
+				var c sinktest.Chunk
+				c.AddPadded("c0", "b0", 17<<20)
+				w.Must(s, c)
+				w.Close(s)
+				w.MustBeRight()
 				if n := steps.Load(); err == nil && n < 4 || err != nil && n != 1 {
 					t.Errorf("%d steps", n)
 				}
-				for _, name := range w.disk.Names() {
+				for _, name := range w.Disk.Names() {
 					if strings.HasPrefix(name, "staged/") {
 						t.Errorf("%s is left", name)
 					}

@@ -5,14 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path"
-	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/bucket"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
-	"github.com/out-hdfs/out_hdfs/sink/disk"
+	"github.com/out-hdfs/out_hdfs/sink/commit"
+	"github.com/out-hdfs/out_hdfs/sink/encode"
+	"github.com/out-hdfs/out_hdfs/sink/intake"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
+	"github.com/out-hdfs/out_hdfs/sink/partfile"
+	"github.com/out-hdfs/out_hdfs/sink/record"
+	"github.com/out-hdfs/out_hdfs/sink/run"
+	"github.com/out-hdfs/out_hdfs/sink/staging"
 )
 
 // Answer is what Fluent Bit is told about a chunk.
@@ -31,35 +36,23 @@ type Sink struct {
 	cfg     Config
 	log     *slog.Logger
 	journal *journal.Journal
-	gate    gate
-	disk    disk.Disk // of staging; passes the gate
+	staging *staging.Area
 
-	queue    queue
-	memory   memory
-	staged   atomic.Int64 // bytes of staged files, those not written yet included
-	dispatch dispatcher
-	apply    applier
-	seal     sealer
-	upload   uploader
-	admit    admission
-	attempts attempts
-	broken   sharedTrouble // of the journal
-	suspects suspects
+	intake  *intake.Intake
+	buckets *bucket.Stage
+	commit  *commit.Stage
 
 	resolving chan struct{} // capacity 1: one Resolve at a time, so that each sees the one before
-
-	draining chan struct{} // closed when the sink is drained for the first time
-	hurry    sync.Once     // closes it
 
 	closing  atomic.Bool
 	ended    chan struct{}      // closed when Close is through
 	closeErr error              // valid then
 	stop     context.CancelFunc // ends every goroutine
-	ctx      context.Context    // of the goroutines; passed to them, kept for Close
+	ctx      context.Context    // of the goroutines and of flushes that wait
 
 	// local are the goroutines that wait for the local disk only, remote those
 	// that may wait for a target.
-	local, remote sync.WaitGroup
+	local, remote *run.Group
 }
 
 // Open recovers the state and starts the sink. It waits for the local disk
@@ -73,51 +66,87 @@ func Open(cfg Config) (*Sink, error) {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
-	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{}), resolving: make(chan struct{}, 1), draining: make(chan struct{})}
-	s.disk = &gatedDisk{cfg.Disk, &s.gate}
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.upload.init(s)
-	s.seal.init()
-	s.apply.init(s)
-	s.dispatch.init(s)
+	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
+	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	if err := s.recover(); err != nil {
-		s.stop()
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())
 	}
 	s.start()
 	return s, nil
 }
 
+// recorded is the journal and its recorder as the stages take them.
+type recorded struct {
+	*journal.Journal
+	*record.Recorder
+}
+
+// recover readies the staging area: what was in progress is dropped, as its
+// records are owed.
+func (s *Sink) recover() error {
+	var pending []staging.Staged
+	for _, p := range s.journal.Parts() {
+		pending = append(pending, commit.Staged(p))
+	}
+	return s.staging.Recover(pending)
+}
+
+// start builds the stages, hands them what the last process left, and starts
+// them, the last one first.
 func (s *Sink) start() {
-	s.upload.start()
-	s.seal.start(s)
-	s.apply.start()
-	s.dispatch.start(s)
-	s.goRun(&s.local, "origins", s.watchOrigins)
-	s.goRun(&s.remote, "leftovers", s.watchLeftovers)
-}
+	cfg := s.cfg
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.local, s.remote = run.NewGroup(s.ctx, cfg.Log), run.NewGroup(s.ctx, cfg.Log)
+	records := recorded{s.journal, record.New(s.journal, cfg.Log, cfg.StateDir)}
+	format := partfile.Format{Format: cfg.Format, WriterID: s.journal.WriterID()}
+	buffers := memory.New(cfg.MemoryLimit / 4)
 
-// goRun starts a goroutine of the sink. A panic in it is a bug: it is logged,
-// and the goroutine begins anew. Each keeps what it has in hand where its next
-// life, or the next start, finds it.
-func (s *Sink) goRun(group *sync.WaitGroup, name string, run func(ctx context.Context)) {
-	group.Go(func() {
-		for !s.runOnce(name, run) && s.ctx.Err() == nil {
-			sleep(s.ctx, time.Second)
-		}
+	s.commit = commit.New(commit.Config{
+		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, OpenTarget: cfg.OpenTarget, Uploads: cfg.Uploads,
+	}, records, s.staging)
+	s.buckets = bucket.New(bucket.Config{
+		Log: cfg.Log, StateDir: cfg.StateDir, Format: format, Letters: cfg.Letters, Policy: cfg.Policy, Part: s.newPart(),
+		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, MemoryLimit: cfg.MemoryLimit / 2,
+	}, records, s.staging, s.full, s.commit)
+	workers := encode.New(encode.Config{NewAssigner: cfg.NewAssigner, Format: format, Workers: cfg.Workers}, s.journal, buffers)
+	s.intake = intake.New(intake.Config{
+		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, StateLimit: cfg.StateLimit, FlushTimeout: cfg.FlushTimeout,
+		ChunkFiles: cfg.ChunkFiles, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
+		Used: s.used, Staged: s.staging.Bytes, Encode: workers, RollPinning: s.buckets.RollPinning,
 	})
+
+	s.addPending()
+	s.commit.Start(s.remote)
+	s.buckets.Start(s.ctx, s.local, workers.Ordered(), s.intake)
+	workers.Start(s.local)
+	s.intake.Start(s.local)
 }
 
-func (s *Sink) runOnce(name string, run func(ctx context.Context)) (ended bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("bug: a goroutine panicked and begins anew; please report this",
-				"goroutine", name, "panic", fmt.Sprint(p), "stack", stack())
-		}
-	}()
-	run(s.ctx)
-	return true
+// newPart is what all new parts have in common.
+func (s *Sink) newPart() journal.Part {
+	return journal.Part{
+		Target: s.cfg.Target, Base: s.cfg.Base, Prefix: s.cfg.PartPrefix + "-" + s.journal.WriterID(), Suffix: s.cfg.PartSuffix,
+		FileMode: s.cfg.Upload.FileMode, DirMode: s.cfg.Upload.DirMode,
+		Replication: s.cfg.Upload.Replication, BlockSize: s.cfg.Upload.BlockSize,
+	}
 }
+
+// addPending queues the pending parts that the last process left.
+func (s *Sink) addPending() {
+	for _, p := range s.journal.Parts() {
+		s.commit.Add(p)
+		if p.Held != "" {
+			s.log.Error("a part is held", "part", p.Number, "bucket", p.Bucket, "why", p.Held,
+				"do", fmt.Sprintf("`out-hdfs resolve --state-dir %s part %d publish` or `… done`", s.cfg.StateDir, p.Number))
+		}
+	}
+}
+
+// used is what state_limit bounds, in bytes.
+func (s *Sink) used() int64 { return s.journal.Usage() + s.staging.Bytes() }
+
+// full reports whether the state directory holds more than state_limit.
+func (s *Sink) full() bool { return s.used() > s.cfg.StateLimit }
 
 // FlushOptions say how a Flush may behave.
 type FlushOptions struct {
@@ -130,33 +159,10 @@ type FlushOptions struct {
 // read until it returns and not kept. file is the chunk's own file, where that
 // is known.
 func (s *Sink) Flush(tag string, data []byte, file chunkfile.File, o FlushOptions) Answer {
-	if s.closing.Load() {
-		return Retry
-	}
-	arrival := time.Now()
-	origin := journal.Origin{}
-	if file.Known() {
-		origin = journal.Origin{Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data)}
-	}
-	if !s.admit.wait(s, int64(len(data)), o.NoWait) {
-		return Retry
-	}
-	defer s.admit.leave(int64(len(data)))
-	var kept *buffer
-	a, err := s.journal.AppendChunk(tag, arrival, origin, data, func() { kept = s.memory.keep(data) })
-	if err != nil {
-		s.memory.release(kept)
-		s.admit.failed(s, err)
-		return Retry
-	}
-	s.admit.ok(s)
-	if a.Known {
-		s.memory.release(kept)
-		s.log.Debug("a chunk came again and is known", "file", file.Path())
+	if s.intake.Accept(s.ctx, tag, data, file, o.NoWait) {
 		return OK
 	}
-	s.queue.push(item{seq: a.Seq, size: int64(len(data)), tag: tag, arrival: arrival, payload: kept})
-	return OK
+	return Retry
 }
 
 // WriterID is the instance's name in its parts' names.

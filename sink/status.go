@@ -1,13 +1,12 @@
 package sink
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"path"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/bucket"
+	"github.com/out-hdfs/out_hdfs/sink/chunk"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
@@ -33,6 +32,8 @@ type Status struct {
 	Troubles      []TroubleStatus `json:"troubles,omitempty"`
 	LeftoverTemps int             `json:"leftover_temps,omitempty"`
 	Finished      FinishedStatus  `json:"finished"`
+	// Rolls is how many parts were rolled since the start, by reason.
+	Rolls map[string]uint64 `json:"rolls,omitempty"`
 }
 
 // FinishedStatus counts what the instance ever published.
@@ -67,20 +68,33 @@ type TroubleStatus struct {
 // Status describes the sink now. In-progress parts are left out if the
 // pipeline doesn't answer before ctx ends.
 func (s *Sink) Status(ctx context.Context) Status {
-	// A part goes from the applier to the sealer to the journal: looked for in
+	// A part goes from the applier to the sealers to the journal: looked for in
 	// that order, none is missed, and one that moved meanwhile counts where it
 	// was seen last.
-	var progress []PartStatus
-	if answer := make(chan []PartStatus, 1); s.apply.ask(ctx, func() { answer <- s.apply.status() }) {
-		progress = <-answer
-	}
-	rolling := s.seal.status()
+	progress := s.partStatus("in-progress", s.buckets.InProgress(ctx))
+	rolled := s.partStatus("rolling", s.buckets.Rolled())
 	st := JournalStatus(s.journal)
 	st.StateDir, st.Target, st.Running = s.cfg.StateDir, s.cfg.Target+s.cfg.Base, true
-	st.StagedBytes, st.StateLimit = s.staged.Load(), s.cfg.StateLimit
-	st.Parts = mergeStatus(progress, rolling, st.Parts)
-	st.Troubles = s.upload.troubles()
+	st.StagedBytes, st.StateLimit = s.staging.Bytes(), s.cfg.StateLimit
+	st.Parts = mergeStatus(progress, rolled, st.Parts)
+	st.Rolls = s.buckets.Rolls()
+	for _, p := range s.commit.Paused() {
+		st.Troubles = append(st.Troubles, TroubleStatus{
+			Target: p.Target, Bucket: p.Bucket, Part: p.Part, Since: p.Since, Until: p.Until, Why: p.Why.Error(),
+		})
+	}
 	return st
+}
+
+func (s *Sink) partStatus(state string, parts []bucket.InProgress) []PartStatus {
+	out := make([]PartStatus, 0, len(parts))
+	for _, p := range parts {
+		out = append(out, PartStatus{
+			Number: p.Number, State: state, Target: s.cfg.Target + s.cfg.Base, Bucket: p.Bucket,
+			Bytes: p.Bytes, Records: p.Records, Since: p.Since,
+		})
+	}
+	return out
 }
 
 // mergeStatus joins the lists and lists each part once, as the last list that
@@ -116,7 +130,7 @@ func JournalStatus(j *journal.Journal) Status {
 	}
 	for _, c := range j.Chunks() {
 		st.UnfinishedChunks++
-		if c.Deaths >= maxDeaths {
+		if chunk.Held(c) {
 			st.HeldChunks = append(st.HeldChunks, c.Seq)
 		}
 		older(c.Arrival)
@@ -142,55 +156,5 @@ func pendingStatus(p journal.Part) PartStatus {
 	case slices.ContainsFunc(p.Attempts, func(a journal.Attempt) bool { return a.State == journal.AttemptUploaded }):
 		out.State = "uploaded"
 	}
-	return out
-}
-
-// status runs on the applier.
-func (a *applier) status() []PartStatus {
-	out := make([]PartStatus, 0, len(a.parts))
-	for _, p := range a.parts {
-		out = append(out, p.status(a.s, "in-progress"))
-	}
-	slices.SortFunc(out, func(x, y PartStatus) int { return strings.Compare(x.Bucket, y.Bucket) })
-	return out
-}
-
-func (p *part) status(s *Sink, state string) PartStatus {
-	return PartStatus{
-		Number: p.number, State: state, Target: s.cfg.Target + s.cfg.Base, Bucket: p.bucket,
-		Bytes: p.size(), Records: p.records, Since: p.first,
-	}
-}
-
-// status describes the parts that are being sealed or wait for it, as they were
-// when they were rolled.
-func (l *sealer) status() []PartStatus {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	return slices.SortedFunc(maps.Values(l.rolled), func(x, y PartStatus) int { return cmp.Compare(x.Number, y.Number) })
-}
-
-// troubles are what is backing off.
-func (u *uploader) troubles() []TroubleStatus {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	var out []TroubleStatus
-	note := func(t *target, bucket string, part uint64, x *trouble) {
-		if x.why != nil {
-			out = append(out, TroubleStatus{Target: t.name, Bucket: bucket, Part: part, Since: x.since, Until: x.until, Why: x.why.Error()})
-		}
-	}
-	for _, t := range u.targets {
-		note(t, "", 0, &t.trouble)
-		for bucket, x := range t.buckets {
-			note(t, path.Clean(bucket), 0, &x.trouble)
-		}
-		for _, p := range t.queue {
-			note(t, path.Clean(p.bucket), p.number, &p.trouble)
-		}
-	}
-	slices.SortFunc(out, func(x, y TroubleStatus) int {
-		return cmp.Or(strings.Compare(x.Target, y.Target), strings.Compare(x.Bucket, y.Bucket), cmp.Compare(x.Part, y.Part))
-	})
 	return out
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // states counts parts by state.
@@ -29,26 +30,26 @@ func states(st sink.Status) map[string]int {
 // TestStatusInEachState follows one part from its first record to its end.
 func TestStatusInEachState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := sinktest.NewWorld(t)
 		hold := map[faultfs.Op]chan struct{}{faultfs.UploadCreate: make(chan struct{}), faultfs.Stat: make(chan struct{}), faultfs.Publish: make(chan struct{})}
-		w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
+		w.Inject = &decide{f: func(c faultfs.Call) faultfs.Action {
 			if release := hold[c.Op]; release != nil {
 				return faultfs.Hang(release)
 			}
 			return faultfs.Pass()
 		}}
 		slow := make(chan struct{})
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Sync && op.Name == "staged/1" {
 				<-slow
 			}
 			return crashdisk.Fault{}
 		})
-		s := w.open()
+		s := w.Open()
 		is := func(state string, unfinished int, staged bool) {
 			t.Helper()
 			synctest.Wait()
-			st := w.status(s)
+			st := w.Status(s)
 			if got, want := fmt.Sprint(states(st)), fmt.Sprint(map[string]int{state: 1}); got != want || st.UnfinishedChunks != unfinished ||
 				(st.StagedBytes > 0) != staged || st.Oldest == nil || !st.Running {
 				t.Errorf("in state %s: %s, %+v", state, got, st)
@@ -59,10 +60,10 @@ func TestStatusInEachState(t *testing.T) {
 				}
 			}
 		}
-		var c testChunk
-		c.add("c0", "b0")
-		c.add("c1", "b0")
-		w.must(s, c)
+		var c sinktest.Chunk
+		c.Add("c0", "b0")
+		c.Add("c1", "b0")
+		w.Must(s, c)
 		is("in-progress", 1, true)
 		time.Sleep(2 * time.Minute)
 		is("rolling", 1, true)
@@ -76,16 +77,16 @@ func TestStatusInEachState(t *testing.T) {
 		is("renaming", 0, true)
 		close(hold[faultfs.Publish])
 		synctest.Wait()
-		st := w.status(s)
+		st := w.Status(s)
 		if len(st.Parts) != 0 || st.StagedBytes != 0 || st.Oldest != nil || st.UnfinishedChunks != 0 {
 			t.Errorf("in the end: %+v", st)
 		}
-		if st.Finished != (sink.FinishedStatus{Parts: 1, Records: 2, Bytes: uint64(len(w.public[0].content))}) {
+		if st.Finished != (sink.FinishedStatus{Parts: 1, Records: 2, Bytes: uint64(len(w.Published()[0].Content))}) {
 			t.Errorf("finished: %+v", st.Finished)
 		}
-		w.close(s)
-		w.mustBeRight()
-		if st := w.status(s); st.StateDir != "/state" || st.Finished.Parts != 1 {
+		w.Close(s)
+		w.MustBeRight()
+		if st := w.Status(s); st.StateDir != "/state" || st.Finished.Parts != 1 {
 			t.Errorf("after the stop: %+v", st)
 		}
 	})
@@ -95,22 +96,22 @@ func TestStatusInEachState(t *testing.T) {
 // parts in progress and nothing else.
 func TestStatusWithoutAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		s := w.open()
-		w.must(s, one("c0", "b0"))
+		w := sinktest.NewWorld(t)
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
 		synctest.Wait()
 		var fired atomic.Bool
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Create {
 				fired.Store(true)
 				return crashdisk.Fault{Err: errors.New("input/output error")}
 			}
 			return crashdisk.Fault{}
 		})
-		w.must(s, one("c1", "b1"))
+		w.Must(s, sinktest.One("c1", "b1"))
 		synctest.Wait()
 		began := time.Now()
-		st := w.status(s)
+		st := w.Status(s)
 		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("it took %v", took)
 		}
@@ -120,32 +121,32 @@ func TestStatusWithoutAnAnswer(t *testing.T) {
 		if !fired.Load() {
 			t.Error("the disk wasn't asked")
 		}
-		w.disk.SetHook(nil)
-		w.close(s)
-		w.mustBeRight()
+		w.Disk.SetHook(nil)
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 
 // TestStatusCountsTroubles of targets, buckets and parts.
 func TestStatusCountsTroubles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = eachRolls
-		w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
+		w := sinktest.NewWorld(t)
+		w.Change = eachRolls
+		w.Inject = &decide{f: func(c faultfs.Call) faultfs.Action {
 			if c.Op == faultfs.UploadClose && partOf(c.Path) == 2 {
 				return faultfs.FailBefore(fs.Unclear, nil)
 			}
 			return faultfs.Pass()
 		}}
-		w.store.Refuse("/logs/b0", nil)
-		s := w.open()
-		w.must(s, one("c0", "b0"))
-		w.must(s, one("c1", "b1"))
+		w.Store.Refuse("/logs/b0", nil)
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
+		w.Must(s, sinktest.One("c1", "b1"))
 		for i := range 20 {
-			w.must(s, one(fmt.Sprintf("c2%d", i), "b2"))
+			w.Must(s, sinktest.One(fmt.Sprintf("c2%d", i), "b2"))
 			time.Sleep(time.Second)
 		}
-		st := w.status(s)
+		st := w.Status(s)
 		var what []string
 		for _, x := range st.Troubles {
 			what = append(what, fmt.Sprintf("%s %s %d", x.Target, x.Bucket, x.Part))
@@ -156,11 +157,11 @@ func TestStatusCountsTroubles(t *testing.T) {
 		if want := []string{"mem:// /logs/b0 0", "mem:// /logs/b1 2"}; !slices.Equal(what, want) {
 			t.Errorf("troubles: %q", what)
 		}
-		w.inject = nil
-		w.store.Allow("/logs/b0")
-		s = w.restart(s)
-		w.close(s)
-		w.mustBeRight()
+		w.Inject = nil
+		w.Store.Allow("/logs/b0")
+		s = restart(w, s)
+		w.Close(s)
+		w.MustBeRight()
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // TestTempsThatOthersTouch: before the rename whatever happened to a temp leads
@@ -35,29 +36,29 @@ func TestTempsThatOthersTouch(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = eachRolls
+				w := sinktest.NewWorld(t)
+				w.Change = eachRolls
 				var once sync.Once
 				fired := false
-				w.meddle = func(op, temp string) {
+				w.Meddle = func(op, temp string) {
 					if op == row.after {
 						once.Do(func() {
 							fired = true
-							if err := row.do(w.store, temp); err != nil {
+							if err := row.do(w.Store, temp); err != nil {
 								t.Error(err)
 							}
 						})
 					}
 				}
-				s := w.open()
-				w.must(s, one("c0", "b0"))
+				s := w.Open()
+				w.Must(s, sinktest.One("c0", "b0"))
 				time.Sleep(3 * time.Minute)
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 				if !fired {
 					t.Error("nobody touched the temp")
 				}
-				if row.name[0] == 'r' && !slices.ContainsFunc(w.store.Files(), func(f memfs.File) bool { return string(f.Content) == "stranger\n" }) {
+				if row.name[0] == 'r' && !slices.ContainsFunc(w.Store.Files(), func(f memfs.File) bool { return string(f.Content) == "stranger\n" }) {
 					t.Error("somebody else's file is gone")
 				}
 			})
@@ -80,23 +81,23 @@ func TestTempThatIsTouchedBeforeItsRenameIsAnswered(t *testing.T) {
 	for name, do := range map[string]func(s *memfs.Store, temp string) error{"changed": change, "replaced": replace, "deleted": (*memfs.Store).Delete} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = eachRolls
+				w := sinktest.NewWorld(t)
+				w.Change = eachRolls
 				d := &decide{}
 				d.f = func(c faultfs.Call) faultfs.Action {
 					if c.Op != faultfs.Publish || d.fired > 0 {
 						return faultfs.Pass()
 					}
-					if err := do(w.store, c.Path); err != nil {
+					if err := do(w.Store, c.Path); err != nil {
 						t.Error(err)
 					}
 					return faultfs.FailBefore(fs.Unclear, nil)
 				}
-				w.inject = d
-				s := w.open()
-				w.must(s, one("c0", "b0"))
+				w.Inject = d
+				s := w.Open()
+				w.Must(s, sinktest.One("c0", "b0"))
 				time.Sleep(time.Minute)
-				st := w.status(s)
+				st := w.Status(s)
 				if len(st.Parts) != 1 || st.Parts[0].State != "held" {
 					t.Fatalf("the part is %+v", st.Parts)
 				}
@@ -104,9 +105,9 @@ func TestTempThatIsTouchedBeforeItsRenameIsAnswered(t *testing.T) {
 					t.Error(err)
 				}
 				time.Sleep(3 * time.Minute)
-				w.close(s)
-				w.mustBeRight()
-				if name == "replaced" && !slices.ContainsFunc(w.store.Files(), func(f memfs.File) bool { return string(f.Content) == "stranger\n" }) {
+				w.Close(s)
+				w.MustBeRight()
+				if name == "replaced" && !slices.ContainsFunc(w.Store.Files(), func(f memfs.File) bool { return string(f.Content) == "stranger\n" }) {
 					t.Error("somebody else's file is gone")
 				}
 				if d.Fired() != 1 {
@@ -127,19 +128,19 @@ type lateCreate struct {
 	made  chan struct{}
 }
 
-func (l *lateCreate) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (info fs.Info, err error) {
+func (l *lateCreate) Upload(ctx context.Context, src fs.Source, temp string, o fs.UploadOptions) (info fs.Info, err error) {
 	l.once.Do(func() {
-		err = &fs.Error{Op: "upload", Path: hidden, Class: fs.Unclear, Err: faultfs.ErrInjected}
+		err = &fs.Error{Op: "upload", Path: temp, Class: fs.Unclear, Err: faultfs.ErrInjected}
 		go func() {
 			defer close(l.made)
 			time.Sleep(l.after)
-			_ = l.store.Write(hidden, []byte("half"))
+			_ = l.store.Write(temp, []byte("half"))
 		}()
 	})
 	if err != nil {
 		return fs.Info{}, err
 	}
-	return l.Driver.Upload(ctx, src, hidden, o)
+	return l.Driver.Upload(ctx, src, temp, o)
 }
 
 // TestTempThatAppearsLate: a temp that was missing after an unclear answer, and
@@ -153,9 +154,9 @@ func TestTempThatAppearsLate(t *testing.T) {
 		{"after a restart", 20 * time.Second, true}} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				late := &lateCreate{store: w.store, after: row.after, made: make(chan struct{})}
-				w.cfg = func(c *sink.Config) {
+				w := sinktest.NewWorld(t)
+				late := &lateCreate{store: w.Store, after: row.after, made: make(chan struct{})}
+				w.Change = func(c *sink.Config) {
 					eachRolls(c)
 					open := c.OpenTarget
 					c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
@@ -164,23 +165,23 @@ func TestTempThatAppearsLate(t *testing.T) {
 						return fs.NewClient(late, fs.LimitOptions{}), err
 					}
 				}
-				s := w.open()
-				w.must(s, one("c0", "b0"))
+				s := w.Open()
+				w.Must(s, sinktest.One("c0", "b0"))
 				if row.restart {
 					time.Sleep(10 * time.Second)
-					w.close(s)
-					s = w.open()
+					w.Close(s)
+					s = w.Open()
 				}
 				<-late.made
 				time.Sleep(3 * time.Minute)
-				if n := len(w.finished()); n != 1 {
+				if n := len(w.Finished()); n != 1 {
 					t.Errorf("%d files", n)
 				}
-				if st := w.status(s); st.LeftoverTemps != 0 {
+				if st := w.Status(s); st.LeftoverTemps != 0 {
 					t.Errorf("%d temps are left over", st.LeftoverTemps)
 				}
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 			})
 		})
 	}
@@ -190,24 +191,24 @@ func TestTempThatAppearsLate(t *testing.T) {
 // Their temps don't pile up, and nothing half-written is published.
 func TestQuotaLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { eachRolls(c); c.Policy = bySize{300} }
-		w.store.SetQuota("/logs/b0", 100)
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.Policy = sinktest.BySize(300) }
+		w.Store.SetQuota("/logs/b0", 100)
+		s := w.Open()
 		for i := range 20 {
-			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 		}
 		time.Sleep(time.Hour)
-		files := len(w.store.Files())
-		if puts := w.count(faultfs.UploadCreate); puts < 50 {
+		files := len(w.Store.Files())
+		if puts := w.Count(faultfs.UploadCreate); puts < 50 {
 			t.Errorf("only %d uploads were tried", puts)
 		}
 		if files > 10 {
 			t.Errorf("%d files lie around", files)
 		}
-		w.store.Allow("/logs/b0")
+		w.Store.Allow("/logs/b0")
 		time.Sleep(5 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }

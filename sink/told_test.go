@@ -12,6 +12,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // TestAPartThatCantBeSynced: while the disk takes writes and no sync of staged
@@ -29,21 +30,21 @@ func TestAPartThatCantBeSynced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.cfg = eachRolls
+				w := sinktest.NewWorld(t)
+				w.Change = eachRolls
 				var ill atomic.Bool
 				var fired atomic.Int64
-				w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 					if ill.Load() && op.Kind == kind.op && strings.HasPrefix(op.Name, kind.begin) {
 						fired.Add(1)
 						return crashdisk.Fault{Err: kind.err}
 					}
 					return crashdisk.Fault{}
 				})
-				s := w.open()
+				s := w.Open()
 				ill.Store(true)
 				for i := range 10 {
-					w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
+					w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
 				}
 				time.Sleep(time.Hour)
 				if n := fired.Load(); n < 100 || n > 10*300 {
@@ -51,13 +52,13 @@ func TestAPartThatCantBeSynced(t *testing.T) {
 				}
 				ill.Store(false)
 				time.Sleep(2 * time.Minute)
-				if n := len(w.finished()); n < 10 {
+				if n := len(w.Finished()); n < 10 {
 					t.Errorf("%d parts were published", n)
 				}
-				w.must(s, one("last", "b0"))
-				w.close(s)
-				w.mustBeRight()
-				if a, b := w.log.count("is built anew"), w.log.count("parts can be finished again"); a != 1 || b != 1 {
+				w.Must(s, sinktest.One("last", "b0"))
+				w.Close(s)
+				w.MustBeRight()
+				if a, b := w.Log.Count("is built anew"), w.Log.Count("parts can be finished again"); a != 1 || b != 1 {
 					t.Errorf("%d lines that it began and %d that it ended", a, b)
 				}
 			})
@@ -69,37 +70,37 @@ func TestAPartThatCantBeSynced(t *testing.T) {
 // other, are told once, and are published once it can.
 func TestAChunkThatCantBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
 		var ill atomic.Bool
 		var fired atomic.Int64
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if ill.Load() && op.Kind == crashdisk.Read && strings.HasPrefix(op.Name, "journal/") {
 				fired.Add(1)
 				return crashdisk.Fault{Err: syscall.EIO}
 			}
 			return crashdisk.Fault{}
 		})
-		s := w.open()
+		s := w.Open()
 		ill.Store(true)
 		for i := range 5 {
-			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 		}
 		time.Sleep(time.Hour)
 		if n := fired.Load(); n < 100 || n > 5*600 {
 			t.Errorf("%d reads failed within an hour", n)
 		}
-		if n := len(w.finished()); n > 0 {
+		if n := len(w.Finished()); n > 0 {
 			t.Errorf("%d parts were published of what can't be read", n)
 		}
 		ill.Store(false)
 		time.Sleep(2 * time.Minute)
-		if n := len(w.finished()); n != 5 {
+		if n := len(w.Finished()); n != 5 {
 			t.Errorf("%d parts were published", n)
 		}
-		w.close(s)
-		w.mustBeRight()
-		if a, b := w.log.count("can't be read back"), w.log.count("can be read back again"); a != 1 || b != 1 {
+		w.Close(s)
+		w.MustBeRight()
+		if a, b := w.Log.Count("can't be read back"), w.Log.Count("can be read back again"); a != 1 || b != 1 {
 			t.Errorf("%d lines that it began and %d that it ended", a, b)
 		}
 	})
@@ -110,21 +111,21 @@ func TestAChunkThatCantBeRead(t *testing.T) {
 func TestManyRefusedBucketsAreToldInFewLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const buckets = 60
-		w := newWorld(t)
-		w.cfg = eachRolls
+		w := sinktest.NewWorld(t)
+		w.Change = eachRolls
 		for i := range buckets {
-			w.store.Refuse(fmt.Sprintf("/logs/b%d", i), nil)
+			w.Store.Refuse(fmt.Sprintf("/logs/b%d", i), nil)
 		}
-		s := w.open()
+		s := w.Open()
 		for i := range buckets {
-			w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i)))
 		}
-		w.must(s, one("fine", "fine"))
+		w.Must(s, sinktest.One("fine", "fine"))
 		time.Sleep(10 * time.Minute)
-		if n := len(w.finished()); n != 1 {
+		if n := len(w.Finished()); n != 1 {
 			t.Errorf("%d parts were published", n)
 		}
-		told, troubles := w.log.count("the target refuses"), w.status(s).Troubles
+		told, troubles := w.Log.Count("the target refuses"), w.Status(s).Troubles
 		if told < 2 || told > 15 {
 			t.Errorf("%d lines for %d buckets", told, buckets)
 		}
@@ -135,12 +136,12 @@ func TestManyRefusedBucketsAreToldInFewLines(t *testing.T) {
 			t.Errorf("the last isn't among them")
 		}
 		for i := range buckets {
-			w.store.Allow(fmt.Sprintf("/logs/b%d", i))
+			w.Store.Allow(fmt.Sprintf("/logs/b%d", i))
 		}
 		time.Sleep(2 * time.Minute)
-		w.close(s)
-		w.mustBeRight()
-		if n := w.log.count("can be written again"); n > 15 {
+		w.Close(s)
+		w.MustBeRight()
+		if n := w.Log.Count("can be written again"); n > 15 {
 			t.Errorf("%d lines that they can be written again", n)
 		}
 	})
@@ -150,11 +151,11 @@ func TestManyRefusedBucketsAreToldInFewLines(t *testing.T) {
 // and is given up once there is room for the copy.
 func TestADamagedChunkThatCantBeSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
 		var hidden, full atomic.Bool
 		var fired atomic.Int64
-		w.disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			switch {
 			case hidden.Load() && op.Kind == crashdisk.Read && isSegment(op.Name):
 				return crashdisk.Fault{Err: syscall.EIO}
@@ -164,13 +165,13 @@ func TestADamagedChunkThatCantBeSetAside(t *testing.T) {
 			}
 			return crashdisk.Fault{}
 		})
-		s := w.open()
-		w.must(s, one("c1", "b0"))
+		s := w.Open()
+		w.Must(s, sinktest.One("c1", "b0"))
 		time.Sleep(time.Second)
 		hidden.Store(true) // until it is damaged
-		w.must(s, one("c2", "b0"))
+		w.Must(s, sinktest.One("c2", "b0"))
 		time.Sleep(time.Second)
-		w.damageRecord("c2")
+		damageRecord(w, "c2")
 		full.Store(true)
 		hidden.Store(false)
 		time.Sleep(time.Hour)
@@ -179,11 +180,11 @@ func TestADamagedChunkThatCantBeSetAside(t *testing.T) {
 		}
 		full.Store(false)
 		time.Sleep(2 * time.Minute)
-		w.close(s)
-		delete(w.owed, "c2")
-		w.mustBeRight()
+		w.Close(s)
+		w.Forgive("c2")
+		w.MustBeRight()
 		for text, want := range map[string]int{"can't be read back": 1, "was lost": 1, "can be read back again": 1} {
-			if n := w.log.count(text); n != want {
+			if n := w.Log.Count(text); n != want {
 				t.Errorf("%d lines that %s", n, text)
 			}
 		}

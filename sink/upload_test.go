@@ -17,6 +17,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // decide is an injector made of a function.
@@ -45,7 +46,7 @@ func (d *decide) Fired() int {
 func (d *decide) String() string { return "a test's own" }
 
 // eachRolls is a policy under which each chunk makes parts.
-func eachRolls(c *sink.Config) { c.Policy = bySize{1} }
+func eachRolls(c *sink.Config) { c.Policy = sinktest.BySize(1) }
 
 // partOf is the number of the part whose temp it is, 0 if it is none.
 func partOf(temp string) int {
@@ -62,10 +63,10 @@ func TestUploadsAtATime(t *testing.T) {
 	for _, uploads := range []int{1, 3} {
 		t.Run(fmt.Sprint(uploads), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := sinktest.NewWorld(t)
 				var mu sync.Mutex
 				var order []int
-				w.inject = &decide{f: func(c faultfs.Call) faultfs.Action {
+				w.Inject = &decide{f: func(c faultfs.Call) faultfs.Action {
 					mu.Lock()
 					defer mu.Unlock()
 					switch c.Op {
@@ -77,21 +78,21 @@ func TestUploadsAtATime(t *testing.T) {
 					}
 					return faultfs.Pass()
 				}}
-				w.cfg = func(c *sink.Config) { eachRolls(c); c.Uploads = uploads; c.Workers = 1 }
-				w.store.SetDown(errors.New("connection refused"))
-				s := w.open()
+				w.Change = func(c *sink.Config) { eachRolls(c); c.Uploads = uploads; c.Workers = 1 }
+				w.Store.SetDown(errors.New("connection refused"))
+				s := w.Open()
 				for i := range 12 {
-					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+					w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 				}
 				time.Sleep(5 * time.Minute)
-				w.store.SetDown(nil)
+				w.Store.SetDown(nil)
 				mu.Lock()
 				order = nil
 				mu.Unlock()
 				began := time.Now()
-				w.close(s)
+				w.Close(s)
 				took := time.Since(began)
-				w.mustBeRight()
+				w.MustBeRight()
 				if !slices.IsSortedFunc(order, func(a, b int) int {
 					if uploads > 1 && a-b < uploads && b-a < uploads {
 						return 0 // which of several at a time begins first is anybody's guess
@@ -110,9 +111,9 @@ func TestUploadsAtATime(t *testing.T) {
 }
 
 // lines are the lines of a level and above, without their times.
-func (w *world) lines(level slog.Level) (out []string) {
-	for _, l := range w.log.atLeast(level) {
-		out = append(out, l.level.String()+" "+l.text)
+func lines(w *sinktest.World, level slog.Level) (out []string) {
+	for _, l := range w.Log.AtLeast(level) {
+		out = append(out, l.Level.String()+" "+l.Text)
 	}
 	return out
 }
@@ -124,7 +125,7 @@ func TestTargetInTrouble(t *testing.T) {
 	for name, class := range map[string]fs.Class{"it can't be reached": fs.Target, "its answers are lost": fs.Unclear} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := sinktest.NewWorld(t)
 				down := true
 				var busy, most atomic.Int64
 				var probes []time.Time
@@ -136,8 +137,8 @@ func TestTargetInTrouble(t *testing.T) {
 					probes = append(probes, time.Now())
 					return faultfs.FailBefore(class, errors.New("connection refused"))
 				}
-				w.inject = d
-				w.cfg = func(c *sink.Config) {
+				w.Inject = d
+				w.Change = func(c *sink.Config) {
 					eachRolls(c)
 					open := c.OpenTarget
 					c.OpenTarget = func(ctx context.Context, name string) (*fs.Client, error) {
@@ -145,15 +146,15 @@ func TestTargetInTrouble(t *testing.T) {
 						return fs.NewClient(&concurrency{Driver: f, busy: &busy, most: &most}, fs.LimitOptions{}), err
 					}
 				}
-				s := w.open()
+				s := w.Open()
 				for i := range 40 {
-					w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%3)))
+					w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%3)))
 					time.Sleep(time.Minute)
 				}
-				if n := w.log.count("the target is in trouble"); n != 1 {
+				if n := w.Log.Count("the target is in trouble"); n != 1 {
 					t.Errorf("%d lines that there is trouble", n)
 				}
-				if st := w.status(s); len(st.Troubles) == 0 || st.Troubles[0].Target != "mem://" || st.Troubles[0].Bucket != "" {
+				if st := w.Status(s); len(st.Troubles) == 0 || st.Troubles[0].Target != "mem://" || st.Troubles[0].Bucket != "" {
 					t.Errorf("status says of the trouble %+v", st.Troubles)
 				}
 				if len(probes) < 60 || len(probes) > 250 {
@@ -172,16 +173,16 @@ func TestTargetInTrouble(t *testing.T) {
 				down = false
 				d.mu.Unlock()
 				time.Sleep(2 * time.Minute)
-				if n := w.log.count("the target works again"); n != 1 {
+				if n := w.Log.Count("the target works again"); n != 1 {
 					t.Errorf("%d lines that the trouble is over", n)
 				}
-				if st := w.status(s); len(st.Troubles) != 0 {
+				if st := w.Status(s); len(st.Troubles) != 0 {
 					t.Errorf("status still says %+v", st.Troubles)
 				}
-				w.close(s)
-				w.mustBeRight()
-				for _, l := range w.log.atLeast(slog.LevelWarn) {
-					if l.attrs["do"] == "" {
+				w.Close(s)
+				w.MustBeRight()
+				for _, l := range w.Log.AtLeast(slog.LevelWarn) {
+					if l.Attrs["do"] == "" {
 						t.Errorf("a line doesn't say what to do: %v", l)
 					}
 				}
@@ -202,30 +203,30 @@ func (c *concurrency) add(n int64) {
 	}
 }
 
-func (c *concurrency) Upload(ctx context.Context, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
+func (c *concurrency) Upload(ctx context.Context, src fs.Source, temp string, o fs.UploadOptions) (fs.Info, error) {
 	c.add(1)
 	defer c.add(-1)
-	return c.Driver.Upload(ctx, src, hidden, o)
+	return c.Driver.Upload(ctx, src, temp, o)
 }
 
-func (c *concurrency) Discard(ctx context.Context, hidden string) error {
+func (c *concurrency) Discard(ctx context.Context, p string) error {
 	c.add(1)
 	defer c.add(-1)
-	return c.Driver.Discard(ctx, hidden)
+	return c.Driver.Discard(ctx, p)
 }
 
 // TestOneProbeAtATime: while the target is in trouble only one part tries it.
 func TestOneProbeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := sinktest.NewWorld(t)
 		var busy, most atomic.Int64
 		var begins []time.Time
 		d := &decide{f: func(c faultfs.Call) faultfs.Action {
 			begins = append(begins, time.Now())
 			return faultfs.Delay(10 * time.Second)
 		}}
-		w.inject = d
-		w.cfg = func(c *sink.Config) {
+		w.Inject = d
+		w.Change = func(c *sink.Config) {
 			eachRolls(c)
 			c.Uploads = 4
 			c.ExitTimeout = time.Hour
@@ -235,10 +236,10 @@ func TestOneProbeAtATime(t *testing.T) {
 				return fs.NewClient(&concurrency{Driver: f, busy: &busy, most: &most}, fs.LimitOptions{}), err
 			}
 		}
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
 		for i := range 12 {
-			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 		}
 		time.Sleep(15 * time.Second) // the first four have failed
 		if most.Load() != 4 {
@@ -255,9 +256,9 @@ func TestOneProbeAtATime(t *testing.T) {
 		if most.Load() != 1 {
 			t.Errorf("%d probes at a time", most.Load())
 		}
-		w.store.SetDown(nil)
-		w.close(s)
-		w.mustBeRight()
+		w.Store.SetDown(nil)
+		w.Close(s)
+		w.MustBeRight()
 		if d.Fired() == 0 {
 			t.Error("nothing was slow")
 		}
@@ -268,30 +269,30 @@ func TestOneProbeAtATime(t *testing.T) {
 // alone, with one line when it begins and one when it ends.
 func TestRefusedBucketHindersNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = eachRolls
-		w.store.Refuse("/logs/b0", nil)
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = eachRolls
+		w.Store.Refuse("/logs/b0", nil)
+		s := w.Open()
 		for i := range 30 {
-			w.must(s, one(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%3)))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i%3)))
 			time.Sleep(10 * time.Second)
 		}
-		if n := len(w.finished()); n != 20 {
+		if n := len(w.Finished()); n != 20 {
 			t.Errorf("%d files of the other buckets", n)
 		}
-		st := w.status(s)
+		st := w.Status(s)
 		if len(st.Troubles) != 1 || st.Troubles[0].Bucket != "/logs/b0" {
 			t.Errorf("status says of the trouble %+v", st.Troubles)
 		}
-		w.store.Allow("/logs/b0")
+		w.Store.Allow("/logs/b0")
 		time.Sleep(2 * time.Minute)
-		if n := len(w.finished()); n != 30 {
+		if n := len(w.Finished()); n != 30 {
 			t.Errorf("%d files in the end", n)
 		}
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 		want := []string{"ERROR the target refuses a bucket; its parts wait, others go on", "INFO the bucket can be written again"}
-		if got := w.lines(slog.LevelInfo); !slices.Equal(got, want) {
+		if got := lines(w, slog.LevelInfo); !slices.Equal(got, want) {
 			t.Errorf("the log is %q", got)
 		}
 	})
@@ -303,7 +304,7 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 	for name, class := range map[string]fs.Class{"unclear": fs.Unclear, "missing": fs.Missing} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := sinktest.NewWorld(t)
 				poison := true
 				d := &decide{}
 				d.f = func(c faultfs.Call) faultfs.Action {
@@ -312,17 +313,17 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 					}
 					return faultfs.Pass()
 				}
-				w.inject = d
-				w.cfg = func(c *sink.Config) { eachRolls(c); c.Uploads = 1 }
-				s := w.open()
+				w.Inject = d
+				w.Change = func(c *sink.Config) { eachRolls(c); c.Uploads = 1 }
+				s := w.Open()
 				for i := range 60 {
-					w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+					w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 					if i >= 3 {
 						time.Sleep(10 * time.Second)
 					}
 				}
 				var order []int
-				for _, c := range w.calls() {
+				for _, c := range w.Calls() {
 					if c.Op == faultfs.UploadCreate {
 						order = append(order, partOf(c.Path))
 					}
@@ -330,20 +331,20 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 				if i := slices.Index(order, 1); order[i+1] == 1 {
 					t.Errorf("the parts were tried in the order %v", order[:5])
 				}
-				if n := len(w.finished()); n < 58 {
-					t.Errorf("%d of 59 other files: %v", n, w.lines(slog.LevelDebug))
+				if n := len(w.Finished()); n < 58 {
+					t.Errorf("%d of 59 other files: %v", n, lines(w, slog.LevelDebug))
 				}
-				if n := w.log.count("while others can"); n != 1 {
+				if n := w.Log.Count("while others can"); n != 1 {
 					t.Errorf("%d lines about the part", n)
 				}
-				if n := w.log.count("in trouble"); n > 2 {
+				if n := w.Log.Count("in trouble"); n > 2 {
 					t.Errorf("%d lines about the target", n)
 				}
 				d.mu.Lock()
 				poison = false
 				d.mu.Unlock()
-				w.close(s)
-				w.mustBeRight()
+				w.Close(s)
+				w.MustBeRight()
 				if d.Fired() < 3 {
 					t.Errorf("the part failed %d times", d.Fired())
 				}
@@ -356,17 +357,17 @@ func TestOnePartsTroubleHindersNoOther(t *testing.T) {
 // that hangs don't keep those for today's from being published.
 func TestHungTargetOfAnEarlierConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.cfg = func(c *sink.Config) { eachRolls(c); c.Target = "mem://old"; c.ExitTimeout = time.Second }
-		w.store.SetDown(errors.New("connection refused"))
-		s := w.open()
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.Target = "mem://old"; c.ExitTimeout = time.Second }
+		w.Store.SetDown(errors.New("connection refused"))
+		s := w.Open()
 		for i := range 6 {
-			w.must(s, one(fmt.Sprintf("c%d", i), "b0"))
+			w.Must(s, sinktest.One(fmt.Sprintf("c%d", i), "b0"))
 		}
-		w.close(s)
-		w.store.SetDown(nil)
+		w.Close(s)
+		w.Store.SetDown(nil)
 		hang := make(chan struct{})
-		w.cfg = func(c *sink.Config) {
+		w.Change = func(c *sink.Config) {
 			eachRolls(c)
 			c.Uploads = 1
 			open := c.OpenTarget
@@ -378,16 +379,16 @@ func TestHungTargetOfAnEarlierConfiguration(t *testing.T) {
 				return f, err
 			}
 		}
-		s = w.open()
+		s = w.Open()
 		for i := range 6 {
-			w.must(s, one(fmt.Sprintf("c1%d", i), "b1"))
+			w.Must(s, sinktest.One(fmt.Sprintf("c1%d", i), "b1"))
 		}
 		time.Sleep(10 * time.Second)
-		if n := len(w.finished()); n != 6 {
+		if n := len(w.Finished()); n != 6 {
 			t.Errorf("%d files for today's target", n)
 		}
 		close(hang)
-		w.close(s)
-		w.mustBeRight()
+		w.Close(s)
+		w.MustBeRight()
 	})
 }

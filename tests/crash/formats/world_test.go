@@ -56,10 +56,17 @@ func newWorld(t *testing.T) *world {
 // byRecords rolls a part that has so many records, or after a minute.
 type byRecords int64
 
-func (p byRecords) RollOnEvent(i rolling.PartInfo) bool    { return i.Records >= int64(p) }
-func (p byRecords) RollOnCheckpoint(rolling.PartInfo) bool { return false }
-func (p byRecords) RollOnTimer(i rolling.PartInfo, now time.Time) bool {
-	return now.Sub(i.FirstWrite) >= time.Minute
+func (p byRecords) RollOnEvent(i rolling.PartInfo) rolling.Reason {
+	if i.Records >= int64(p) {
+		return rolling.Size
+	}
+	return rolling.None
+}
+
+func (p byRecords) RollOnCheckpoint(rolling.PartInfo) rolling.Reason { return rolling.None }
+
+func (p byRecords) RollOnTimer(i rolling.PartInfo, now time.Time) rolling.Reason {
+	return rolling.Default{Interval: time.Minute}.RollOnTimer(i, now)
 }
 
 // letters are dead letters as JSON lines.

@@ -1,0 +1,131 @@
+// Package intake takes chunks in: it decides whether there is room for one,
+// journals it, and hands what is owed to the encoding stage in the chunks' order.
+//
+// # Promise
+//
+// A chunk that Accept answered with true is in the journal, durable, and is
+// handed on until every record of it is in a part that was journaled, in this
+// process or a later one. A chunk that it answered with false isn't kept, and is
+// new when it comes again. Chunks over which a process died come later and alone;
+// one over which several died in a row is held.
+//
+// It never looks into a chunk.
+package intake
+
+import (
+	"context"
+	"log/slog"
+	"path"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/chunk"
+	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
+	"github.com/out-hdfs/out_hdfs/sink/encode"
+	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
+	"github.com/out-hdfs/out_hdfs/sink/record"
+	"github.com/out-hdfs/out_hdfs/sink/retry"
+	"github.com/out-hdfs/out_hdfs/sink/run"
+)
+
+// Config is what an Intake is made of.
+type Config struct {
+	Log          *slog.Logger
+	StateDir     string // in texts
+	Target       string // in texts
+	StateLimit   int64  // bytes of journal and staged parts
+	FlushTimeout time.Duration
+	// ChunkFiles lists the names in a directory of Fluent Bit's chunk files.
+	ChunkFiles func(dir string) ([]string, error)
+
+	Journal  *journal.Journal
+	Recorder *record.Recorder
+	Memory   *memory.Pool
+	Used     func() int64 // bytes of what StateLimit bounds
+	Staged   func() int64 // bytes of staged parts, which are among them
+	Encode   *encode.Stage
+	// RollPinning asks for the part to be rolled that pins the journal longest.
+	RollPinning func()
+}
+
+// Intake is the first stage of one sink. Accept may be called from any number of
+// goroutines at a time.
+type Intake struct {
+	Config
+	admission  admission
+	queue      queue
+	dispatcher dispatcher
+	// unread is why chunks can't be read back, by sequence. Finish alone, which
+	// is called by one goroutine, touches it.
+	unread map[uint64]*retry.Pause
+
+	group   *run.Group // of Start
+	closing atomic.Bool
+	retry   chan struct{} // closed by RetryNow
+	once    sync.Once     // closes it
+}
+
+// New returns an Intake that isn't started: it accepts chunks, and hands none on.
+func New(c Config) *Intake {
+	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{})}
+}
+
+// Start queues what the last process left unfinished and starts the goroutines,
+// which end with the group's context.
+func (i *Intake) Start(g *run.Group) {
+	i.group = g
+	i.recover()
+	g.Go("dispatcher", i.dispatch)
+	g.Go("origins", i.watchOrigins)
+}
+
+// Accept makes a chunk durable and reports whether that succeeded. data is read
+// until it returns and not kept. file is the chunk's own file, where that is
+// known. With noWait a full state directory is answered at once.
+func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunkfile.File, noWait bool) bool {
+	if i.closing.Load() {
+		return false
+	}
+	arrival := time.Now()
+	origin := journal.Origin{}
+	if file.Known() {
+		origin = journal.Origin{Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data)}
+	}
+	if !i.waitForRoom(ctx, int64(len(data)), noWait) {
+		return false
+	}
+	defer i.admission.leave(int64(len(data)))
+	var kept *memory.Payload
+	a, err := i.Journal.AppendChunk(tag, arrival, origin, data, func() { kept = i.Memory.Keep(data) })
+	if err != nil {
+		i.Memory.Release(kept)
+		i.refused(err)
+		return false
+	}
+	i.accepted()
+	if a.Known {
+		i.Memory.Release(kept)
+		i.Log.Debug("a chunk came again and is known", "file", file.Path())
+		return true
+	}
+	i.queue.push(chunk.Owed{Seq: a.Seq, Size: int64(len(data)), Tag: tag, Arrival: arrival, Payload: kept})
+	return true
+}
+
+// StopAccepting refuses every further chunk.
+func (i *Intake) StopAccepting() { i.closing.Store(true) }
+
+// RetryNow tries soon what waits for a delay to pass: what hindered it may be
+// over, and nothing is tried after a stop.
+func (i *Intake) RetryNow() { i.once.Do(func() { close(i.retry) }) }
+
+// Idle reports whether every chunk that was taken in is applied.
+func (i *Intake) Idle() bool { return i.queue.idle() }
+
+// WaitIdle waits for that.
+func (i *Intake) WaitIdle(ctx context.Context) bool { return i.queue.WaitFor(ctx, i.queue.idle) }
+
+// Decode queues a chunk that was held.
+func (i *Intake) Decode(seq uint64) { i.queue.push(chunk.Owed{Seq: seq, Alone: true}) }
