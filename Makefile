@@ -39,12 +39,10 @@ format:
 vet:
 	@echo "  VET"
 	@$(GO) vet ./...
-	@$(GO) vet -tags bordertest .
 
 lint:
 	@echo "  LINT"
 	@$(GO) tool staticcheck ./...
-	@$(GO) tool staticcheck -tags bordertest .
 
 reference:
 	@echo "  DOCS  the option reference is current"

@@ -1,76 +1,43 @@
-// Package main is out_hdfs.so, as Fluent Bit loads it.
-//
-// It owns the border: what Fluent Bit calls (fluentbit.c), how a flush leaves
-// Fluent Bit's coroutine (handoff.c), and the instances that are running. A
-// flush goes to its instance and that one's answer goes back; everything else
-// is the sink's. No panic leaves it, no answer but OK and RETRY is given, and
-// Go never runs on a coroutine's stack nor in a process that forked.
+// Package main is out_hdfs.so, as Fluent Bit loads it: it joins the border to
+// Fluent Bit with what opens a sink, and does nothing itself.
 package main
 
-// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Wno-unused-parameter
-// #cgo LDFLAGS: -ldl
-// #include <stdlib.h>
-// #include "fluentbit.h"
-import "C"
+import (
+	"fmt"
+	"log/slog"
+	"os"
 
-import "unsafe"
+	"github.com/out-hdfs/out_hdfs/conf"
+	"github.com/out-hdfs/out_hdfs/fluentbit"
+	"github.com/out-hdfs/out_hdfs/sink"
+)
 
 func main() {} // a plugin has none, but a c-shared library wants one
 
-// running is every instance of this process. It is the one state of this
-// package, since Fluent Bit hands nothing else from call to call: a hot reload
-// initialises new instances in the same process.
-var running = newInstances(openSink, handoff{})
+// fileSystems are shared by the instances of this process, so that outputs to
+// one cluster share its clients and limits.
+var fileSystems = conf.NewRegistry()
 
-//export hdfsInit
-func hdfsInit(plugin *C.struct_fb_output) (id C.uintptr_t) {
-	name := make([]byte, 128)
-	C.hdfs_name(plugin, (*C.char)(unsafe.Pointer(&name[0])), C.size_t(len(name)))
-	return C.uintptr_t(running.start(host{
-		name:  C.GoString((*C.char)(unsafe.Pointer(&name[0]))),
-		level: int(C.hdfs_log_level(plugin)),
-		lookup: func(key string) string {
-			k := C.CString(key)
-			defer C.free(unsafe.Pointer(k))
-			return C.GoString(C.hdfs_property(plugin, k))
-		},
-		report: func(line string) {
-			l := C.CString(line)
-			defer C.free(unsafe.Pointer(l))
-			C.hdfs_log(plugin, C.FB_LOG_ERROR, l)
-		},
-	}))
+func init() { fluentbit.Serve(open) }
+
+// open opens the sink that the properties of an instance describe.
+func open(name string, lookup func(key string) string, log *slog.Logger) (fluentbit.Output, error) {
+	i, err := conf.Open(lookup, conf.System{
+		Log: log, Registry: fileSystems, Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles,
+		Owner: fmt.Sprintf("Fluent Bit, pid %d, output %s", os.Getpid(), name),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return output{i}, nil
 }
 
-//export hdfsExit
-func hdfsExit(id C.uintptr_t) { running.stop(uintptr(id)) }
+// output is a sink as an output of Fluent Bit.
+type output struct{ *conf.Instance }
 
-// handoff is where flushes arrive from Fluent Bit's coroutines.
-type handoff struct{}
-
-func (handoff) open() { C.hdfs_handoff_open() }
-
-func (handoff) close() { C.hdfs_handoff_close() }
-
-func (handoff) next() (pending, bool) {
-	f := C.hdfs_handoff_next()
-	if f == nil {
-		return pending{}, false
+func (o output) Flush(f fluentbit.Flush) fluentbit.Answer {
+	if o.Instance.Flush(f.Tag, f.Data, f.File, sink.FlushOptions{NoWait: f.OnEngineThread}) == sink.OK {
+		return fluentbit.OK
 	}
-	var data []byte
-	if f.data != nil {
-		data = unsafe.Slice((*byte)(f.data), uint64(f.size))
-	}
-	return pending{
-		instance: uintptr(f.instance),
-		flush:    flush{tag: C.GoString(f.tag), data: data, onEngineThread: f.on_engine != 0},
-		answer:   func(a answer) { C.hdfs_handoff_answer(f, C.int(a)) },
-	}, true
+	return fluentbit.Retry
 }
-
-// The answers that Fluent Bit understands. There is no name here for its
-// FLB_ERROR, on which it deletes the chunk.
-const (
-	ok    answer = C.FB_OK
-	retry answer = C.FB_RETRY
-)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// bench is a host with the plugin whose output does what its properties say
-// (the build tag bordertest), and a folder for the test.
+// bench is a host with the plugin scripted, whose outputs do what their
+// properties say, and a folder for the test.
 type bench struct {
 	t      *testing.T
 	host   Program
@@ -23,7 +23,7 @@ type bench struct {
 // border builds the plugin once for all of a test's subtests.
 func border(t *testing.T) func(t *testing.T) *bench {
 	t.Helper()
-	host, plugin := Build(t), Plugin(t, "bordertest")
+	host, plugin := Build(t), compiled(t, module+"/tests/host/scripted")
 	return func(t *testing.T) *bench {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {

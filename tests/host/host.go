@@ -24,7 +24,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -136,20 +135,29 @@ func Compile(dir string) (Program, error) {
 	return Program(program), nil // the temporary folder is on another disk
 }
 
+// module is the plugin's main package, and what the others' paths begin with.
+const module = "github.com/out-hdfs/out_hdfs"
+
 // Plugin is CompilePlugin for a test.
-func Plugin(t testing.TB, tags ...string) string {
+func Plugin(t testing.TB) string { return compiled(t, module) }
+
+func compiled(t testing.TB, mainPackage string) string {
 	t.Helper()
-	path, err := CompilePlugin(t.TempDir(), tags...)
+	path, err := compile(t.TempDir(), mainPackage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// CompilePlugin builds out_hdfs.so of this module in dir, with these build tags.
-func CompilePlugin(dir string, tags ...string) (string, error) {
+// CompilePlugin builds out_hdfs.so of this module in dir.
+func CompilePlugin(dir string) (string, error) { return compile(dir, module) }
+
+// compile builds a plugin's main package with the flags of `make`, so that what
+// both compile is shared.
+func compile(dir, mainPackage string) (string, error) {
 	path := filepath.Join(dir, "out_hdfs.so")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-tags="+strings.Join(tags, ","), "-o", path, "github.com/out-hdfs/out_hdfs")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildmode=c-shared", "-o", path, mainPackage)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the plugin: %w\n%s", err, out)
 	}

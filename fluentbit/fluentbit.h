@@ -2,12 +2,12 @@
  * What Fluent Bit 2.0 to 5.x and a Go output plugin share on 64-bit Linux, and
  * the little that this plugin keeps on the C side of it.
  *
- * The structures are Fluent Bit's own (flb_plugin_proxy.h, flb_api.h and
- * proxy/go/go.h there), cut off behind the last field used here: an older
- * Fluent Bit allocates less, so nothing behind may be touched. In particular
- * the registration's config_map stays unset. It is there since 5.1, what it
- * points to has a layout that no version promises, and without it Fluent Bit
- * accepts keys that it doesn't know.
+ * The structures are Fluent Bit's own (flb_api.h and proxy/go/go.h there), cut
+ * off behind the last field used here: an older Fluent Bit allocates less, so
+ * nothing behind may be touched. The registration is fluent-bit-go's, which
+ * leaves its config_map unset. That is there since 5.1, what it points to has a
+ * layout that no version promises, and without it Fluent Bit accepts keys that
+ * it doesn't know.
  */
 #ifndef OUT_HDFS_FLUENTBIT_H
 #define OUT_HDFS_FLUENTBIT_H
@@ -23,22 +23,11 @@
 #define FB_OK    1
 #define FB_RETRY 2
 
-#define FB_OUTPUT_PLUGIN 2
-#define FB_PROXY_GOLANG  11
-
 #define FB_LOG_ERROR 1
 #define FB_LOG_WARN  2
 #define FB_LOG_INFO  3
 #define FB_LOG_DEBUG 4
 #define FB_LOG_TRACE 5
-
-struct fb_registration {
-    int type;
-    int proxy;
-    int flags;
-    char *name;
-    char *description;
-};
 
 struct fb_api {
     const char *(*output_get_property)(const char *key, void *instance);
@@ -93,7 +82,6 @@ void hdfs_handoff_answer(struct hdfs_flush *flush, int answer);
 int hdfs_handoff_flush(struct hdfs_flush *flush);
 
 /* What Go asks of Fluent Bit while Init runs. */
-const char *hdfs_property(struct fb_output *plugin, const char *key);
 int hdfs_log_level(struct fb_output *plugin);
 void hdfs_log(struct fb_output *plugin, int level, const char *text);
 void hdfs_name(struct fb_output *plugin, char *into, size_t size);

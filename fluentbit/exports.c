@@ -25,8 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static char plugin_name[] = "hdfs";
-static char plugin_description[] = "HDFS and local files, exactly once";
+static const char plugin_name[] = "hdfs";
 
 /* The process that loaded this plugin. Go's threads exist in no other: after a
  * fork, a call into Go can wait for one of them for ever. */
@@ -47,21 +46,22 @@ static int forked(void)
     return getpid() != loaded_by;
 }
 
-int FLBPluginRegister(struct fb_registration *registration)
+int FLBPluginRegister(void *registration)
 {
-    registration->type = FB_OUTPUT_PLUGIN;
-    registration->proxy = FB_PROXY_GOLANG;
-    registration->flags = 0;
-    registration->name = plugin_name;
-    registration->description = plugin_description;
+    if (forked()) {
+        return -1;
+    }
     initialised = 0;
-    return 0;
+    return hdfsRegister(registration);
 }
 
-/* Nothing was allocated for the registration. */
-void FLBPluginUnregister(struct fb_registration *registration)
+/* Frees what the registration got. In a process that forked that is left alone:
+ * it ends anyway. */
+void FLBPluginUnregister(void *registration)
 {
-    (void) registration;
+    if (!forked()) {
+        hdfsUnregister(registration);
+    }
 }
 
 int FLBPluginInit(struct fb_output *plugin)
@@ -142,12 +142,6 @@ int FLBPluginExit(void)
         hdfsExit(0);
     }
     return FB_OK;
-}
-
-/* The value is the instance's and lives as long as Init runs. NULL if unset. */
-const char *hdfs_property(struct fb_output *plugin, const char *key)
-{
-    return plugin->api->output_get_property(key, plugin->instance);
 }
 
 /* The level that the instance logs up to; it is final before Init. */

@@ -1,4 +1,4 @@
-package main
+package fluentbit
 
 import (
 	"context"
@@ -54,30 +54,30 @@ func (q *queue) close() {
 }
 
 // deliver is a flush from Fluent Bit's side.
-func (q *queue) deliver(id uintptr, f flush) answer {
-	got := make(chan answer, 1)
-	q.flows <- pending{instance: id, flush: f, answer: func(a answer) { got <- a }}
+func (q *queue) deliver(id uintptr, f Flush) Answer {
+	got := make(chan Answer, 1)
+	q.flows <- pending{instance: id, flush: f, answer: func(a Answer) { got <- a }}
 	return <-got
 }
 
 // fake is an output that does what a test says.
 type fake struct {
-	onFlush func(f flush) answer
+	onFlush func(f Flush) Answer
 	onClose func() error
 	closed  atomic.Int64
 }
 
-func (f *fake) flush(fl flush) answer {
+func (f *fake) Flush(fl Flush) Answer {
 	if f.closed.Load() > 0 {
 		panic("flushed after close")
 	}
 	if f.onFlush == nil {
-		return ok
+		return OK
 	}
 	return f.onFlush(fl)
 }
 
-func (f *fake) close() error {
+func (f *fake) Close() error {
 	f.closed.Add(1)
 	if f.onClose == nil {
 		return nil
@@ -95,9 +95,9 @@ func quiet(properties map[string]string) (host, *[]string) {
 	}, lines
 }
 
-// opening is an opener of the outputs given, in turn.
-func opening(outputs ...output) opener {
-	return func(string, func(string) string, *slog.Logger) (output, error) {
+// opening is an Opener of the outputs given, in turn.
+func opening(outputs ...Output) Opener {
+	return func(string, func(string) string, *slog.Logger) (Output, error) {
 		o := outputs[0]
 		outputs = outputs[1:]
 		return o, nil
@@ -107,16 +107,16 @@ func opening(outputs ...output) opener {
 func TestEveryUnusualFlushIsAnsweredRetry(t *testing.T) {
 	rows := []struct {
 		name string
-		do   func(flush) answer
-		want answer
+		do   func(Flush) Answer
+		want Answer
 	}{
-		{"ok", func(flush) answer { return ok }, ok},
-		{"retry", func(flush) answer { return retry }, retry},
-		{"Fluent Bit's error, on which it deletes the chunk", func(flush) answer { return 0 }, retry},
-		{"a value of no meaning", func(flush) answer { return -7 }, retry},
-		{"a panic", func(flush) answer { panic("broken") }, retry},
-		{"a nil dereference", func(flush) answer { var f *fake; return f.onFlush(flush{}) }, retry},
-		{"a chunk file cut under its mapping", func(flush) answer { return answer(cutMapping(t)[0]) }, retry},
+		{"ok", func(Flush) Answer { return OK }, OK},
+		{"retry", func(Flush) Answer { return Retry }, Retry},
+		{"Fluent Bit's error, on which it deletes the chunk", func(Flush) Answer { return 0 }, Retry},
+		{"a value of no meaning", func(Flush) Answer { return -7 }, Retry},
+		{"a panic", func(Flush) Answer { panic("broken") }, Retry},
+		{"a nil dereference", func(Flush) Answer { var f *fake; return f.onFlush(Flush{}) }, Retry},
+		{"a chunk file cut under its mapping", func(Flush) Answer { return Answer(cutMapping(t)[0]) }, Retry},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestEveryUnusualFlushIsAnsweredRetry(t *testing.T) {
 			s := newInstances(opening(&fake{onFlush: row.do}), q)
 			h, _ := quiet(nil)
 			id := s.start(h)
-			if got := q.deliver(id, flush{tag: "a", data: []byte("x")}); got != row.want {
+			if got := q.deliver(id, Flush{Tag: "a", Data: []byte("x")}); got != row.want {
 				t.Errorf("answer = %d, want %d", got, row.want)
 			}
 			s.stop(id)
@@ -154,9 +154,9 @@ func cutMapping(t *testing.T) []byte {
 }
 
 func TestAFlushReachesItsOutputUnchanged(t *testing.T) {
-	var got flush
+	var got Flush
 	q := &queue{}
-	s := newInstances(opening(&fake{onFlush: func(f flush) answer { got = f; return ok }}), q)
+	s := newInstances(opening(&fake{onFlush: func(f Flush) Answer { got = f; return OK }}), q)
 	h, _ := quiet(nil)
 	id := s.start(h)
 	defer s.stop(id)
@@ -196,11 +196,11 @@ func TestAFlushReachesItsOutputUnchanged(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			if a := q.deliver(id, flush{tag: "kube.日志", data: row.data, onEngineThread: row.engine}); a != ok {
+			if a := q.deliver(id, Flush{Tag: "kube.日志", Data: row.data, OnEngineThread: row.engine}); a != OK {
 				t.Fatalf("answer = %d, want OK", a)
 			}
-			if got.tag != "kube.日志" || !slices.Equal(got.data, row.data) || got.onEngineThread != row.engine || got.file.Path() != row.wantPath {
-				t.Errorf("the output got %+v with file %q", got, got.file.Path())
+			if got.Tag != "kube.日志" || !slices.Equal(got.Data, row.data) || got.OnEngineThread != row.engine || got.File.Path() != row.wantPath {
+				t.Errorf("the output got %+v with file %q", got, got.File.Path())
 			}
 		})
 	}
@@ -208,24 +208,24 @@ func TestAFlushReachesItsOutputUnchanged(t *testing.T) {
 
 func TestInstancesAreApart(t *testing.T) {
 	q := &queue{}
-	first, second := &fake{}, &fake{onFlush: func(flush) answer { return retry }}
+	first, second := &fake{}, &fake{onFlush: func(Flush) Answer { return Retry }}
 	s := newInstances(opening(first, second), q)
 	h, _ := quiet(nil)
 	a, b := s.start(h), s.start(h)
 	if a == b || a == 0 || b == 0 {
 		t.Fatalf("ids are %d and %d, want two that differ, and no 0", a, b)
 	}
-	if q.deliver(a, flush{}) != ok || q.deliver(b, flush{}) != retry {
+	if q.deliver(a, Flush{}) != OK || q.deliver(b, Flush{}) != Retry {
 		t.Error("an instance was answered for by the other")
 	}
 	s.stop(a)
 	if first.closed.Load() != 1 || second.closed.Load() != 0 {
 		t.Error("stopping one instance must close that one, once")
 	}
-	if q.deliver(a, flush{}) != retry {
+	if q.deliver(a, Flush{}) != Retry {
 		t.Error("a flush of a stopped instance must be answered RETRY")
 	}
-	if q.deliver(b, flush{}) != retry {
+	if q.deliver(b, Flush{}) != Retry {
 		t.Error("the other instance must still run")
 	}
 	s.stop(a) // again: there is nothing to do
@@ -240,11 +240,11 @@ func TestIdZeroMeansTheOnlyInstance(t *testing.T) {
 	s := newInstances(opening(&fake{}, &fake{}), q)
 	h, _ := quiet(nil)
 	s.start(h)
-	if got := q.deliver(0, flush{}); got != ok {
+	if got := q.deliver(0, Flush{}); got != OK {
 		t.Errorf("with one instance the answer is %d, want OK", got)
 	}
 	s.start(h)
-	if got := q.deliver(0, flush{}); got != retry {
+	if got := q.deliver(0, Flush{}); got != Retry {
 		t.Errorf("with two instances the answer is %d, want RETRY: it can be either's", got)
 	}
 	s.stop(0)
@@ -265,7 +265,7 @@ func TestInstancesStartAgainAfterTheLastStopped(t *testing.T) {
 			t.Errorf("id %d was given twice", id)
 		}
 		seen[id] = true
-		if got := q.deliver(id, flush{}); got != ok {
+		if got := q.deliver(id, Flush{}); got != OK {
 			t.Errorf("answer = %d, want OK", got)
 		}
 		s.stop(id)
@@ -278,13 +278,13 @@ func TestInstancesStartAgainAfterTheLastStopped(t *testing.T) {
 func TestStopWaitsForTheFlushesUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &queue{}
-		o := &fake{onFlush: func(flush) answer { time.Sleep(3 * time.Second); return ok }}
+		o := &fake{onFlush: func(Flush) Answer { time.Sleep(3 * time.Second); return OK }}
 		s := newInstances(opening(o), q)
 		h, _ := quiet(nil)
 		id := s.start(h)
-		answers := make(chan answer, 4)
+		answers := make(chan Answer, 4)
 		for range cap(answers) { // the workers of one output
-			go func() { answers <- q.deliver(id, flush{}) }()
+			go func() { answers <- q.deliver(id, Flush{}) }()
 		}
 		synctest.Wait()
 		began := time.Now()
@@ -293,7 +293,7 @@ func TestStopWaitsForTheFlushesUnderWay(t *testing.T) {
 			t.Errorf("stop took %v, want the 3s that the flushes take side by side", took)
 		}
 		for range cap(answers) {
-			if a := <-answers; a != ok {
+			if a := <-answers; a != OK {
 				t.Errorf("answer = %d, want OK", a)
 			}
 		}
@@ -303,13 +303,13 @@ func TestStopWaitsForTheFlushesUnderWay(t *testing.T) {
 func TestStartReportsEveryMistakeAndLeavesNothing(t *testing.T) {
 	rows := []struct {
 		name string
-		open opener
+		open Opener
 		want []string
 	}{
-		{"two mistakes", func(string, func(string) string, *slog.Logger) (output, error) {
+		{"two mistakes", func(string, func(string) string, *slog.Logger) (Output, error) {
 			return nil, errors.Join(errors.New("path: required"), errors.New("format: xml is none of json, text"))
 		}, []string{"path: required", "format: xml is none of json, text"}},
-		{"a panic", func(string, func(string) string, *slog.Logger) (output, error) { panic("broken") }, []string{"panic: broken"}},
+		{"a panic", func(string, func(string) string, *slog.Logger) (Output, error) { panic("broken") }, []string{"panic: broken"}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestStartReportsEveryMistakeAndLeavesNothing(t *testing.T) {
 func TestStartHandsOverThePropertiesAsTheyAre(t *testing.T) {
 	q := &queue{}
 	var got string
-	s := newInstances(func(name string, lookup func(string) string, _ *slog.Logger) (output, error) {
+	s := newInstances(func(name string, lookup func(string) string, _ *slog.Logger) (Output, error) {
 		got = name + "|" + lookup("fs.hdfs.limit.total") + "|" + lookup("unset")
 		return &fake{}, nil
 	}, q)
@@ -371,7 +371,7 @@ func TestAdviceIsGivenOnce(t *testing.T) {
 	out := &record{}
 	i := &instance{output: &fake{}, log: slog.New(out)}
 	for range 3 {
-		i.flush(flush{onEngineThread: true})
+		i.flush(Flush{OnEngineThread: true})
 	}
 	if got := out.lines; len(got) != 1 || !strings.Contains(got[0], "workers") {
 		t.Errorf("logged %q, want one line about workers", got)

@@ -1,4 +1,4 @@
-package main
+package fluentbit
 
 import (
 	"errors"
@@ -12,32 +12,32 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 )
 
-// answer is what Fluent Bit hears of a flush.
-type answer int
+// Answer is what Fluent Bit hears of a flush.
+type Answer int
 
-// flush is one delivery of a chunk.
-type flush struct {
-	tag  string
-	data []byte // Fluent Bit's, which takes it back at the answer
-	file chunkfile.File
-	// onEngineThread says that Fluent Bit does nothing else until the answer:
+// Flush is one delivery of a chunk.
+type Flush struct {
+	Tag  string
+	Data []byte // Fluent Bit's, which takes it back at the answer
+	File chunkfile.File
+	// OnEngineThread says that Fluent Bit does nothing else until the answer:
 	// the output has no workers.
-	onEngineThread bool
+	OnEngineThread bool
 }
 
-// output is a sink as this package uses it.
-type output interface {
-	// flush answers once the chunk is durable or refused. It keeps nothing of
-	// f.data afterwards. Several may run at a time.
-	flush(f flush) answer
-	// close stops the output and releases everything it holds. It is called
+// Output is an instance as its plugin makes it.
+type Output interface {
+	// Flush answers once the chunk is durable or refused. It keeps nothing of
+	// f.Data afterwards. Several may run at a time.
+	Flush(f Flush) Answer
+	// Close stops the output and releases everything it holds. It is called
 	// once, when no flush runs, and none follows.
-	close() error
+	Close() error
 }
 
-// opener makes an output of the properties of the instance of that name. Its
+// Opener makes an Output of the properties of the instance of that name. Its
 // error has a line for each mistake in them.
-type opener func(name string, lookup func(key string) string, log *slog.Logger) (output, error)
+type Opener func(name string, lookup func(key string) string, log *slog.Logger) (Output, error)
 
 // host is what Fluent Bit says of an instance while it is initialised. The
 // functions may be called until start returns, on the goroutine that called it.
@@ -51,8 +51,8 @@ type host struct {
 // pending is a flush that waits for its answer. answer must be called once.
 type pending struct {
 	instance uintptr // 0 for the only one there is
-	flush    flush
-	answer   func(answer)
+	flush    Flush
+	answer   func(Answer)
 }
 
 // source is where flushes come from.
@@ -65,7 +65,7 @@ type source interface {
 // instances are the configured outputs that run in this process. A goroutine
 // takes the flushes from the source while there is an instance.
 type instances struct {
-	opener opener
+	opener Opener
 	source source
 
 	change sync.Mutex // held while an instance starts or stops
@@ -78,7 +78,7 @@ type instances struct {
 
 // instance is one output and what this package knows of it.
 type instance struct {
-	output output
+	output Output
 	log    *slog.Logger
 	finder *chunkfile.Finder // nil where chunk files can't be told
 	// flushes counts those under way; it grows only while the instance is in
@@ -89,7 +89,7 @@ type instance struct {
 	untold   atomic.Bool // the last chunk couldn't be told from others
 }
 
-func newInstances(o opener, s source) *instances {
+func newInstances(o Opener, s source) *instances {
 	return &instances{opener: o, source: s, live: map[uintptr]*instance{}}
 }
 
@@ -176,7 +176,7 @@ func (s *instances) take() {
 		}
 		i := s.find(p.instance)
 		if i == nil {
-			p.answer(retry)
+			p.answer(Retry)
 			continue
 		}
 		go func() {
@@ -204,44 +204,44 @@ func (s *instances) find(id uintptr) *instance {
 
 // flush delivers to the output. Whatever goes wrong, the answer is RETRY: the
 // chunk stays with Fluent Bit.
-func (i *instance) flush(f flush) (a answer) {
+func (i *instance) flush(f Flush) (a Answer) {
 	// Reading a mapped chunk whose file was cut is a fault that would end the
 	// process; this makes it a panic.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			i.log.Error("a flush panicked: the chunk stays with Fluent Bit, which delivers it again; please report this", "panic", p, "stack", oneLine(debug.Stack()))
-			a = retry
+			a = Retry
 		}
 	}()
-	if f.onEngineThread {
+	if f.OnEngineThread {
 		i.onEngine.Do(func() {
 			i.log.Warn("all of Fluent Bit waits while this output writes: set `workers 1` or more on it")
 		})
 	}
 	if i.finder != nil {
-		file, err := i.finder.Find(f.data)
+		file, err := i.finder.Find(f.Data)
 		if err != nil {
 			if !i.untold.Swap(true) {
 				i.log.Error("can't tell which chunk this is: Fluent Bit keeps it and delivers it again", "error", err,
 					"do", "see that the agent may read /proc/self/maps")
 			}
-			return retry
+			return Retry
 		}
 		if i.untold.Swap(false) {
 			i.log.Info("chunks can be told apart again")
 		}
 		if !file.Known() {
 			i.inMemory.Do(func() {
-				i.log.Warn("chunks come from memory: they are lost if Fluent Bit stops before they are answered, and written again if their answer is lost; set `storage.type filesystem` on the inputs and use no processors on this output", "tag", f.tag)
+				i.log.Warn("chunks come from memory: they are lost if Fluent Bit stops before they are answered, and written again if their answer is lost; set `storage.type filesystem` on the inputs and use no processors on this output", "tag", f.Tag)
 			})
 		}
-		f.file = file
+		f.File = file
 	}
-	if a := i.output.flush(f); a == ok {
-		return ok
+	if a := i.output.Flush(f); a == OK {
+		return OK
 	}
-	return retry
+	return Retry
 }
 
 // close ends the instance. Fluent Bit can't act on a failure, so it is logged.
@@ -251,7 +251,7 @@ func (i *instance) close() {
 			i.log.Error("the output panicked as it was closed: what isn't finished is finished by the next start; please report this", "panic", p, "stack", oneLine(debug.Stack()))
 		}
 	}()
-	err := i.output.close()
+	err := i.output.Close()
 	if i.finder != nil {
 		err = errors.Join(err, i.finder.Close())
 	}
