@@ -139,15 +139,3 @@ func (b *blockEncoder) pack(dst []byte) []byte {
 	}
 	return dst
 }
-
-// learn returns what the batch's records had no field for, and drops every
-// reference to them.
-func (c *encoder) learn() []byte {
-	rest := c.rest
-	c.rest = c.rest[:0]
-	if cap(rest) > keepBuffer {
-		c.rest = nil
-	}
-	c.binder.Forget()
-	return rest
-}

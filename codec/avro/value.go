@@ -3,10 +3,10 @@ package avro
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
+	"slices"
 
-	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/out-hdfs/out_hdfs/codec/schema/walk"
 )
 
 // appendLong writes a zig-zag varint (Avro 1.11, "Binary encoding").
@@ -20,192 +20,104 @@ func appendLong(dst []byte, v int64) []byte {
 
 func appendText(dst, s []byte) []byte { return append(appendLong(dst, int64(len(s))), s...) }
 
-// appendNull is the null of a nullable type.
-func appendNull(dst []byte, t *schema.Type) []byte {
-	if t.NullSecond {
+// appendBranch says which of the branches of a nullable type follows.
+func appendBranch(dst []byte, t *schema.Type, null bool) []byte {
+	switch {
+	case !t.Nullable:
+		return dst
+	case t.NullSecond == null:
 		return append(dst, 2)
 	}
 	return append(dst, 0)
 }
 
-// appendBranch says that a value follows that isn't null, if that is open.
-func appendBranch(dst []byte, t *schema.Type) []byte {
-	switch {
-	case !t.Nullable:
-		return dst
-	case t.NullSecond:
-		return append(dst, 0)
-	}
-	return append(dst, 2)
+// values appends what a walk emits in Avro's binary encoding.
+type values struct {
+	buf    []byte
+	rest   []byte // the field for the rest
+	restAt int    // its place in buf
 }
 
-// value encodes a value. If it doesn't fit, dst's old content is as it was and
-// the reason is noted, unless the schema is learned: that is asked too often.
-func (c *encoder) value(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	if len(raw) == 0 || raw[0] == 0xc0 {
-		switch {
-		case t.Nullable:
-			return appendNull(dst, t), true
-		case t.Kind == schema.Null:
-			return dst, true
-		case t.Kind != schema.Union:
-			return c.misfit(dst, t, raw)
-		}
+var _ walk.Emitter = (*values)(nil)
+
+// Mark implements walk.Emitter.
+func (v *values) Mark() int { return len(v.buf) }
+
+// Rewind implements walk.Emitter.
+func (v *values) Rewind(mark int) { v.buf = v.buf[:mark] }
+
+// Null implements walk.Emitter.
+func (v *values) Null(t *schema.Type) { v.buf = appendBranch(v.buf, t, true) }
+
+// Bool implements walk.Emitter.
+func (v *values) Bool(t *schema.Type, is bool) {
+	b := appendBranch(v.buf, t, false)
+	if is {
+		v.buf = append(b, 1)
+	} else {
+		v.buf = append(b, 0)
 	}
-	start := len(dst)
-	dst = appendBranch(dst, t)
-	switch t.Kind {
-	case schema.String:
-		var s []byte
-		if s, ok = c.coercer.Text(t, raw); ok {
-			return appendText(dst, s), true
-		}
-	case schema.Int, schema.Long:
-		var v int64
-		if v, ok = c.coercer.Long(t, raw); ok {
-			return appendLong(dst, v), true
-		}
-	case schema.Double, schema.Float:
-		var v float64
-		if v, ok = c.coercer.Double(t, raw); ok {
-			return appendFloat(dst, t, v), true
-		}
-	case schema.Boolean:
-		var v bool
-		if v, ok = c.coercer.Bool(raw); ok {
-			if v {
-				return append(dst, 1), true
-			}
-			return append(dst, 0), true
-		}
-	default:
-		return c.rare(dst, start, t, raw)
-	}
-	return c.misfit(dst[:start], t, raw)
 }
 
-// rare encodes what most records don't have.
-func (c *encoder) rare(dst []byte, start int, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	var b []byte
-	switch {
-	case t.Logical == schema.Decimal:
-		if b, ok = c.coercer.Decimal(t, raw); ok && t.Kind == schema.Fixed {
-			return append(dst, b...), true
-		}
-	case t.Kind == schema.Bytes:
-		b, ok = c.coercer.Bytes(raw)
-	case t.Kind == schema.Fixed:
-		if b, ok = c.coercer.Fixed(t, raw); ok {
-			return append(dst, b...), true
-		}
-	case t.Kind == schema.Enum:
-		var i int
-		if i, ok = c.coercer.Symbol(t, raw); ok {
-			return appendLong(dst, int64(i)), true
-		}
-	case t.Kind == schema.Union:
-		return c.union(dst, t, raw)
-	case t.Kind != schema.Null:
-		return c.nested(dst, start, t, raw)
-	}
-	if !ok {
-		return c.misfit(dst[:start], t, raw)
-	}
-	return appendText(dst, b), true
-}
+// Long implements walk.Emitter.
+func (v *values) Long(t *schema.Type, n int64) { v.buf = appendLong(appendBranch(v.buf, t, false), n) }
 
-func appendFloat(dst []byte, t *schema.Type, v float64) []byte {
+// Double implements walk.Emitter.
+func (v *values) Double(t *schema.Type, f float64) {
+	b := appendBranch(v.buf, t, false)
 	if t.Kind == schema.Float {
-		return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v)))
+		v.buf = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(f)))
+	} else {
+		v.buf = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
 	}
-	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 }
 
-func (c *encoder) misfit(dst []byte, t *schema.Type, raw []byte) ([]byte, bool) {
-	if !c.learned && c.fault.Reason == "" {
-		c.fault.Reason = schema.Reason(t, raw)
+// Bytes implements walk.Emitter.
+func (v *values) Bytes(t *schema.Type, s []byte) {
+	b := appendBranch(v.buf, t, false)
+	if t.Kind != schema.Fixed {
+		b = appendLong(b, int64(len(s)))
 	}
-	return dst, false
+	v.buf = append(b, s...)
 }
 
-// nested encodes what has parts.
-func (c *encoder) nested(dst []byte, start int, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	if !schema.Fits(t, raw) {
-		return c.misfit(dst[:start], t, raw)
+// Symbol implements walk.Emitter.
+func (v *values) Symbol(t *schema.Type, i int, _ []byte) { v.Long(t, int64(i)) }
+
+// Record implements walk.Emitter.
+func (v *values) Record(t *schema.Type) { v.buf = appendBranch(v.buf, t, false) }
+
+// Begin implements walk.Emitter: one block has all items.
+func (v *values) Begin(t *schema.Type, n int) {
+	v.buf = appendBranch(v.buf, t, false)
+	if n > 0 {
+		v.buf = appendLong(v.buf, int64(n))
 	}
-	if c.depth >= event.MaxDepth {
-		return dst[:start], false
-	}
-	c.depth++
-	switch t.Kind {
-	case schema.Array:
-		dst, ok = c.array(dst, t, raw)
-	case schema.Map:
-		dst, ok = c.mapOf(dst, t, raw)
-	default:
-		dst, ok = c.fields(dst, t.Record, raw)
-	}
-	c.depth--
-	if !ok {
-		return dst[:start], false
-	}
-	return dst, true
 }
 
-func (c *encoder) fields(dst []byte, r *schema.Record, raw []byte) (_ []byte, ok bool) {
-	base, unknown, ok := c.binder.Bind(r, raw)
-	if !ok {
-		if unknown != nil {
-			c.fault.Unknown(unknown)
-		}
-		return dst, false
-	}
-	for i, f := range r.Fields {
-		if dst, ok = c.field(dst, f, c.binder.Value(base, i)); !ok {
-			break
-		}
-	}
-	c.binder.Release(base)
-	return dst, ok
+// Next implements walk.Emitter.
+func (v *values) Next(*schema.Type) {}
+
+// Key implements walk.Emitter.
+func (v *values) Key(_ *schema.Type, key []byte) { v.buf = appendText(v.buf, key) }
+
+// End implements walk.Emitter: the empty block that ends an array or a map.
+func (v *values) End(*schema.Type) { v.buf = append(v.buf, 0) }
+
+// Branch implements walk.Emitter.
+func (v *values) Branch(t *schema.Type, i int) {
+	v.buf = appendLong(appendBranch(v.buf, t, false), int64(i))
 }
 
-// array writes one block of items and the empty one that ends it.
-func (c *encoder) array(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	list := event.ElementsOf(raw)
-	n := list.Left()
-	if n == 0 {
-		return append(dst, 0), true
-	}
-	dst = appendLong(dst, int64(n))
-	for i := 0; list.Next(); i++ {
-		if dst, ok = c.value(dst, t.Items, list.Value); ok {
-			n--
-			continue
-		}
-		if !c.learned {
-			c.fault.Path = append(c.fault.Path, "["+strconv.Itoa(i)+"]")
-			return dst, false
-		}
-		n--
-		c.binder.Missed = true
-		dst = appendNull(dst, t.Items)
-	}
-	return append(dst, 0), n == 0
-}
+// Rest implements walk.Emitter.
+func (v *values) Rest(*schema.Type) { v.restAt = len(v.buf) }
 
-func (c *encoder) mapOf(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	pairs, base := c.coercer.Pairs(raw)
-	ok = true
-	if len(pairs) > 0 {
-		dst = appendLong(dst, int64(len(pairs)))
+// PutRest implements walk.Emitter. The fields behind it are written already and
+// make room.
+func (v *values) PutRest(t *schema.Type, json []byte) {
+	v.rest = appendBranch(v.rest[:0], t, json == nil)
+	if json != nil {
+		v.rest = appendText(v.rest, json)
 	}
-	for _, p := range pairs {
-		dst = appendText(dst, p.Key)
-		if dst, ok = c.value(dst, t.Items, p.Value); !ok {
-			c.fault.Path = append(c.fault.Path, "["+strconv.Quote(string(p.Key))+"]")
-			break
-		}
-	}
-	c.coercer.ReleasePairs(base)
-	return append(dst, 0), ok
+	v.buf = slices.Insert(v.buf, v.restAt, v.rest...)
 }

@@ -204,9 +204,6 @@ func (w *writer) Buffered() int64 {
 	return int64(cap(w.pending)+cap(w.packed)) + w.enc.memory()
 }
 
-// memory is what the encoder holds, in bytes.
-func (c *encoder) memory() int64 { return int64(cap(c.tmp)+cap(c.rest)) + c.coercer.Memory() }
-
 // Records implements codec.Counter.
 func (w *writer) Records() int64 { return w.records }
 

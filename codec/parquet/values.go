@@ -2,179 +2,155 @@ package parquet
 
 import (
 	"math"
-	"strconv"
 
-	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/out-hdfs/out_hdfs/codec/schema/walk"
 )
 
-// value takes a value apart that is no null. If it doesn't fit, no cell was
-// added in a learned schema; in a given one the record is undone. The reason is
-// noted unless the schema is learned: that is asked too often.
-func (s *shredder) value(n *node, raw []byte, rep uint8) bool {
-	if raw[0] == 0xc0 {
-		if n.optional {
-			s.null(n, rep)
-			return true
-		}
-		return s.misfit(n.typ, raw)
+var (
+	_ walk.Emitter  = (*shredder)(nil)
+	_ walk.FreeForm = (*shredder)(nil)
+)
+
+// Mark implements walk.Emitter. There are no unions, so only a record is marked
+// and taken back.
+func (s *shredder) Mark() int {
+	for i := range s.cells {
+		c := &s.cells[i]
+		s.marks[i] = mark{len(c.defs), len(c.numbers) + len(c.texts)}
 	}
-	switch t := n.typ; t.Kind {
-	case schema.String:
-		if n.variant {
-			return s.asVariant(n, raw, rep)
-		}
-		if b, ok := s.coercer.Text(t, raw); ok {
-			s.text(n.from, n.def, rep, b)
-			return true
-		}
-	case schema.Int, schema.Long:
-		if v, ok := s.coercer.Long(t, raw); ok {
-			s.number(n.from, n.def, rep, uint64(v))
-			return true
-		}
-	case schema.Double, schema.Float:
-		if v, ok := s.coercer.Double(t, raw); ok {
-			bits := math.Float64bits(v)
-			if t.Kind == schema.Float {
-				bits = uint64(math.Float32bits(float32(v)))
-			}
-			s.number(n.from, n.def, rep, bits)
-			return true
-		}
-	case schema.Boolean:
-		if v, ok := s.coercer.Bool(raw); ok {
-			bit := uint64(0)
-			if v {
-				bit = 1
-			}
-			s.number(n.from, n.def, rep, bit)
-			return true
-		}
-	case schema.RecordKind, schema.Array, schema.Map:
-		return s.nested(n, raw, rep)
-	default:
-		return s.rare(n, raw, rep)
-	}
-	return s.misfit(n.typ, raw)
+	s.rep, s.outer = 0, s.outer[:0]
+	return 0
 }
 
-// rare takes apart what most records don't have.
-func (s *shredder) rare(n *node, raw []byte, rep uint8) bool {
-	var b []byte
-	var ok bool
-	switch t := n.typ; {
-	case t.Logical == schema.Decimal:
-		b, ok = s.coercer.Decimal(t, raw)
-	case t.Kind == schema.Bytes:
-		b, ok = s.coercer.Bytes(raw)
-	case t.Kind == schema.Fixed:
-		b, ok = s.coercer.Fixed(t, raw)
-	case t.Kind == schema.Enum:
-		var i int
-		if i, ok = s.coercer.Symbol(t, raw); ok {
-			b, _ = event.Text(raw)
-			b = b[:len(t.Symbols[i])]
+// Rewind implements walk.Emitter: it removes the cells of the record at hand.
+func (s *shredder) Rewind(int) {
+	for i := range s.cells {
+		c, m := &s.cells[i], s.marks[i]
+		if c.defs != nil {
+			c.defs = c.defs[:m.levels]
+		}
+		if c.reps != nil {
+			c.reps = c.reps[:m.levels]
+		}
+		if s.tree.leaves[i].isText() {
+			c.texts = c.texts[:m.values]
+		} else {
+			c.numbers = c.numbers[:m.values]
 		}
 	}
-	if !ok {
-		return s.misfit(n.typ, raw)
-	}
-	s.text(n.from, n.def, rep, b)
-	return true
 }
 
-func (s *shredder) misfit(t *schema.Type, raw []byte) bool {
-	if !s.learned && s.fault.Reason == "" {
-		s.fault.Reason = schema.Reason(t, raw)
-	}
-	return false
+// Null implements walk.Emitter: every column in t has an entry that says how far
+// it is there, which is up to t's parent.
+func (s *shredder) Null(t *schema.Type) {
+	n := &s.nodes[t.Place]
+	s.absent(n, n.def-1)
 }
 
-func (s *shredder) levels(c *cells, l *leaf, def, rep uint8) {
-	if l.maxDef > 0 {
+func (s *shredder) absent(n *node, def uint8) {
+	for i := n.from; i < n.to; i++ {
+		c, l := &s.cells[i], &s.tree.leaves[i]
+		c.defs = append(c.defs, def)
+		if l.maxRep > 0 {
+			c.reps = append(c.reps, s.rep)
+		}
+	}
+}
+
+// Bool implements walk.Emitter.
+func (s *shredder) Bool(t *schema.Type, v bool) {
+	bit := uint64(0)
+	if v {
+		bit = 1
+	}
+	s.number(t, bit)
+}
+
+// Long implements walk.Emitter.
+func (s *shredder) Long(t *schema.Type, v int64) { s.number(t, uint64(v)) }
+
+// Double implements walk.Emitter.
+func (s *shredder) Double(t *schema.Type, v float64) {
+	if t.Kind == schema.Float {
+		s.number(t, uint64(math.Float32bits(float32(v))))
+	} else {
+		s.number(t, math.Float64bits(v))
+	}
+}
+
+// Bytes implements walk.Emitter.
+func (s *shredder) Bytes(t *schema.Type, b []byte) {
+	n := &s.nodes[t.Place]
+	s.text(n, n.from, n.def, b)
+}
+
+// Symbol implements walk.Emitter.
+func (s *shredder) Symbol(t *schema.Type, _ int, symbol []byte) { s.Bytes(t, symbol) }
+
+// Record implements walk.Emitter: a group is where its columns are.
+func (*shredder) Record(*schema.Type) {}
+
+// Begin implements walk.Emitter.
+func (s *shredder) Begin(t *schema.Type, items int) {
+	s.outer = append(s.outer, s.rep)
+	if items == 0 {
+		n := &s.nodes[t.Place]
+		s.absent(n, n.def)
+	}
+}
+
+// Next implements walk.Emitter.
+func (s *shredder) Next(t *schema.Type) { s.rep = s.nodes[t.Place].rep }
+
+// Key implements walk.Emitter.
+func (s *shredder) Key(t *schema.Type, key []byte) {
+	n := &s.nodes[t.Place]
+	s.text(n, n.from, n.def+1, key)
+}
+
+// End implements walk.Emitter.
+func (s *shredder) End(*schema.Type) {
+	last := len(s.outer) - 1
+	s.rep, s.outer = s.outer[last], s.outer[:last]
+}
+
+// Branch implements walk.Emitter. A schema with unions is refused.
+func (*shredder) Branch(*schema.Type, int) {}
+
+// Rest implements walk.Emitter: columns don't lie behind one another.
+func (*shredder) Rest(*schema.Type) {}
+
+// PutRest implements walk.Emitter.
+func (s *shredder) PutRest(t *schema.Type, json []byte) {
+	if json == nil {
+		s.Null(t)
+	} else {
+		s.Bytes(t, json)
+	}
+}
+
+// text adds a value to the i-th column, which lies in n. The definition level of
+// a column's values is also its highest.
+func (s *shredder) text(n *node, i int, def uint8, b []byte) {
+	c := &s.cells[i]
+	if def > 0 {
 		c.defs = append(c.defs, def)
 	}
-	if l.maxRep > 0 {
-		c.reps = append(c.reps, rep)
+	if n.rep > 0 {
+		c.reps = append(c.reps, s.rep)
 	}
-}
-
-func (s *shredder) text(i int, def, rep uint8, b []byte) {
-	c := &s.cells[i]
-	s.levels(c, &s.tree.leaves[i], def, rep)
 	c.texts = append(c.texts, b)
 }
 
-func (s *shredder) number(i int, def, rep uint8, v uint64) {
-	c := &s.cells[i]
-	s.levels(c, &s.tree.leaves[i], def, rep)
+func (s *shredder) number(t *schema.Type, v uint64) {
+	n := &s.nodes[t.Place]
+	c := &s.cells[n.from]
+	if n.def > 0 {
+		c.defs = append(c.defs, n.def)
+	}
+	if n.rep > 0 {
+		c.reps = append(c.reps, s.rep)
+	}
 	c.numbers = append(c.numbers, v)
-}
-
-// nested takes apart what has parts.
-func (s *shredder) nested(n *node, raw []byte, rep uint8) bool {
-	if !schema.Fits(n.typ, raw) {
-		return s.misfit(n.typ, raw)
-	}
-	switch n.typ.Kind {
-	case schema.Array:
-		return s.list(n, raw, rep)
-	case schema.Map:
-		return s.pairs(n, raw, rep)
-	}
-	base, unknown, ok := s.binder.Bind(n.typ.Record, raw)
-	if !ok {
-		if unknown != nil {
-			s.fault.Unknown(unknown)
-		}
-		return false
-	}
-	for i, kid := range n.kids {
-		if ok = s.field(kid, s.binder.Value(base, i), rep); !ok {
-			break
-		}
-	}
-	s.binder.Release(base)
-	return ok
-}
-
-func (s *shredder) list(n *node, raw []byte, rep uint8) bool {
-	e := event.ElementsOf(raw)
-	if e.Left() == 0 {
-		s.absent(n, n.def, rep)
-		return true
-	}
-	item := n.kids[0]
-	for i := 0; e.Next(); i++ {
-		if !s.value(item, e.Value, rep) {
-			if !s.learned {
-				s.fault.Path = append(s.fault.Path, "["+strconv.Itoa(i)+"]")
-				return false
-			}
-			s.binder.Missed = true
-			s.null(item, rep)
-		}
-		rep = n.rep
-	}
-	return true
-}
-
-func (s *shredder) pairs(n *node, raw []byte, rep uint8) bool {
-	pairs, base := s.coercer.Pairs(raw)
-	defer s.coercer.ReleasePairs(base)
-	if len(pairs) == 0 {
-		s.absent(n, n.def, rep)
-		return true
-	}
-	key, value := n.kids[0], n.kids[1]
-	for _, p := range pairs {
-		s.text(key.from, key.def, rep, p.Key)
-		if !s.value(value, p.Value, rep) {
-			s.fault.Path = append(s.fault.Path, "["+strconv.Quote(string(p.Key))+"]")
-			return false
-		}
-		rep = n.rep
-	}
-	return true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/out-hdfs/out_hdfs/codec/schema/convert"
 )
 
 // variantEncoder turns msgpack values into Parquet's VARIANT: the names of all
@@ -26,7 +27,7 @@ type variantEncoder struct {
 	names map[string]int
 	list  []string
 	out   []byte // what was encoded since reset
-	pairs schema.Coercer
+	pairs convert.Converter
 }
 
 // reset ends the life of what was returned.
@@ -297,12 +298,13 @@ func (e *variantEncoder) object(dst []byte, ids, offsets []int, values []byte) [
 	return append(dst, values...)
 }
 
-// asVariant puts a value into the two columns of a VARIANT.
-func (s *shredder) asVariant(n *node, raw []byte, rep uint8) bool {
+// FreeForm implements walk.FreeForm: a value in the two columns of a VARIANT.
+func (s *shredder) FreeForm(t *schema.Type, raw []byte) bool {
 	metadata, value, ok := s.variant.encode(raw)
 	if ok {
-		s.text(n.from, n.def, rep, metadata)
-		s.text(n.from+1, n.def, rep, value)
+		n := &s.nodes[t.Place]
+		s.text(n, n.from, n.def, metadata)
+		s.text(n, n.from+1, n.def, value)
 	}
 	return ok
 }

@@ -117,19 +117,6 @@ func (p *writer) Write(b *event.Batch) (rejects []codec.Reject, err error) {
 	return rejects, nil
 }
 
-// learn returns what the batch's records had no field for, and drops every
-// reference to them.
-func (s *shredder) learn() []byte {
-	rest := s.rest
-	s.rest = s.rest[:0]
-	const keep = 1 << 20
-	if cap(rest) > keep {
-		s.rest = nil
-	}
-	s.binder.Forget()
-	return rest
-}
-
 // take moves the cells into the columns, and ends what is full.
 func (p *writer) take(s *shredder, pages *pager) error {
 	if s.rows == 0 {

@@ -72,7 +72,7 @@ func (l *learner) fields(r *learned, raw []byte, depth int) {
 		if event.KindOf(f.Value) == event.KindNil {
 			continue
 		}
-		l.key = appendKeyText(l.key[:0], f.Key, &l.keys)
+		l.key = AppendKey(l.key[:0], f.Key, &l.keys)
 		i, known := r.index[string(l.key)]
 		if !known {
 			if i = l.add(r, string(l.key)); i < 0 {

@@ -1,6 +1,11 @@
 package schema
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/json"
+)
 
 // keyTable finds a record's field by its key. It is built once and then only
 // read: open addressing, at most half full. Its hash is seeded, so nobody can
@@ -41,4 +46,21 @@ func (t *keyTable) find(key []byte) int {
 			return i
 		}
 	}
+}
+
+// Find returns the index of the field that is bound to the key, -1 if there is
+// none.
+func (r *Record) Find(key []byte) int { return r.table.find(key) }
+
+// AppendKey appends a record's key, raw msgpack, as the text by which a field is
+// found: what it is in JSON, and nothing for one that JSON can't hold.
+func AppendKey(dst, raw []byte, a *json.Appender) []byte {
+	if key, ok := event.Text(raw); ok {
+		return event.AppendValidUTF8(dst, key)
+	}
+	out, err := a.AppendValue(dst, raw)
+	if err != nil {
+		return dst
+	}
+	return out
 }

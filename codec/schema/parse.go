@@ -67,7 +67,7 @@ func parseRoot(text []byte) (*Record, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	if t.Kind != RecordKind || t.Nullable {
-		return nil, fmt.Errorf("%w: it is %s; write a record, whose fields are the columns", ErrSchema, article(t.String()))
+		return nil, fmt.Errorf("%w: it is of type %s; write a record, whose fields are the columns", ErrSchema, t)
 	}
 	rest := 0
 	for _, f := range t.Record.Fields {
@@ -112,7 +112,7 @@ func checkSource(f *Field) error {
 		ok = t.Kind == String || t.Kind == Map || t.Kind == RecordKind
 	}
 	if !ok {
-		return fmt.Errorf("%s can't hold the %s", article(f.Type.String()), f.From)
+		return fmt.Errorf("the type %s can't hold the %s", f.Type, f.From)
 	}
 	return nil
 }
@@ -312,7 +312,6 @@ func (p *parser) field(v any, namespace string) (*Field, error) {
 		return nil, wrap(err)
 	}
 	if out, ok := m["default"]; ok {
-		f.defaultOut = out
 		if f.Default, err = defaultOf(f.Type, out); err != nil {
 			return nil, wrap(fmt.Errorf("default: %w", err))
 		}
@@ -323,7 +322,6 @@ func (p *parser) field(v any, namespace string) (*Field, error) {
 // properties reads what this package adds to a field.
 func (f *Field) properties(m map[string]any) error {
 	f.Key, f.Column = f.Name, f.Name
-	f.doc, _ = m["doc"].(string)
 	if v, ok := m[propertyKey]; ok {
 		f.Key, f.Bound = v.(string)
 		if v != nil && !f.Bound {

@@ -84,14 +84,14 @@ func withLogical(t *Type, m map[string]any) (*Type, error) {
 	return t, nil
 }
 
-// mostDigits is what Spark, Hive and Trino take.
-const mostDigits = 38
+// MaxDigits is the most digits of a Decimal: what Spark, Hive and Trino take.
+const MaxDigits = 38
 
 func (t *Type) decimal(m map[string]any) error {
 	t.Logical = Decimal
 	var ok bool
-	if t.Precision, ok = integer(m["precision"]); !ok || t.Precision < 1 || t.Precision > mostDigits {
-		return fmt.Errorf("a decimal has the precision %v: use 1 to %d digits", m["precision"], mostDigits)
+	if t.Precision, ok = integer(m["precision"]); !ok || t.Precision < 1 || t.Precision > MaxDigits {
+		return fmt.Errorf("a decimal has the precision %v: use 1 to %d digits", m["precision"], MaxDigits)
 	}
 	if v, given := m["scale"]; given {
 		if t.Scale, ok = integer(v); !ok || t.Scale < 0 || t.Scale > t.Precision {

@@ -2,10 +2,13 @@
 // has, and which of a record's fields goes into which column.
 //
 // A schema is written in Avro's language, one for both formats. It is either
-// given, a user's .avsc, or learned from the records themselves (Source). The
-// package also holds what both formats do with a record under a schema: finding
-// the fields (Binder), turning a msgpack value into a column's type (Coercer)
-// and gathering what no column can hold (Extra).
+// given, a user's .avsc, or learned from the records themselves. Below are the
+// two things that both formats do with a value: convert turns it into that of a
+// column, walk takes a whole record apart. Here are
+//   - the model: Schema, Record, Field, Type, and the names that readers take;
+//   - the language: Parse reads what a user wrote, after goavro has checked it,
+//     and a learned schema is written in it;
+//   - learning: Schemas widens a schema by the records that it meets.
 //
 // It promises:
 //   - A learned schema loses nothing. A field that a part's schema doesn't
@@ -105,6 +108,11 @@ type Type struct {
 	Size      int    // of a Fixed, in bytes
 	Precision int    // of a Decimal, in digits
 	Scale     int    // of a Decimal
+
+	// Place numbers the types of a copy of a schema that a format has made for
+	// itself, so that it knows where in the schema a value belongs: a type that is
+	// named in two places has one there. It is 0 in every other schema.
+	Place int
 }
 
 // String is the type in words, for reasons.
@@ -153,13 +161,15 @@ type Field struct {
 	From    From
 	Default []byte // what a missing field holds, raw msgpack; nil for none
 
-	rawKey     []byte // Key as msgpack
-	defaultOut any    // Default as the schema's text has it
-	doc        string
+	rawKey []byte // Key as msgpack
 }
 
 // RawKey is the field's key as raw msgpack.
 func (f *Field) RawKey() []byte { return f.rawKey }
+
+// BoundTo reports whether the field is bound to the raw key. It may be false for
+// another encoding of the same text: Record.Find knows.
+func (f *Field) BoundTo(raw []byte) bool { return f.Bound && string(raw) == string(f.rawKey) }
 
 // Rules say how far a value may be changed to fit its column.
 type Rules uint8

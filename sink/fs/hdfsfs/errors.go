@@ -41,6 +41,7 @@ const (
 
 const (
 	accessControl      = "org.apache.hadoop.security.AccessControlException"
+	notReplicatedYet   = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
 	parentNotDirectory = "org.apache.hadoop.fs.ParentNotDirectoryException"
 )
 
@@ -72,13 +73,13 @@ var exceptions = map[string]verdict{
 	"org.apache.hadoop.ipc.RetriableException":                                            {fs.Target, adviceWait},
 	"org.apache.hadoop.hdfs.protocol.RetriableException":                                  {fs.Target, adviceWait},
 	"org.apache.hadoop.ipc.CallQueueTooBigException":                                      {fs.Target, adviceWait},
-	"org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException":                    {fs.Target, adviceWait},
-	"org.apache.hadoop.security.authorize.AuthorizationException":                         {fs.Target, "let the user in (hadoop-policy.xml, hadoop.proxyuser.*), or set hdfs_user"},
-	"org.apache.hadoop.security.token.SecretManager$InvalidToken":                         {fs.Target, adviceWait},
-	"org.apache.hadoop.ipc.RpcNoSuchMethodException":                                      {fs.Unsupported, "the NameNode is too old: HDFS 2.7 or later is needed"},
-	"org.apache.hadoop.ipc.RpcNoSuchProtocolException":                                    {fs.Unsupported, "this is no NameNode's RPC port: see fs.defaultFS or dfs.namenode.rpc-address"},
-	"org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException":                        {fs.Unsupported, adviceEncrypted},
-	"org.apache.hadoop.crypto.UnknownCipherSuiteException":                                {fs.Unsupported, adviceEncrypted},
+	notReplicatedYet: {fs.Target, adviceWait},
+	"org.apache.hadoop.security.authorize.AuthorizationException":  {fs.Target, "let the user in (hadoop-policy.xml, hadoop.proxyuser.*), or set hdfs_user"},
+	"org.apache.hadoop.security.token.SecretManager$InvalidToken":  {fs.Target, adviceWait},
+	"org.apache.hadoop.ipc.RpcNoSuchMethodException":               {fs.Unsupported, "the NameNode is too old: HDFS 2.7 or later is needed"},
+	"org.apache.hadoop.ipc.RpcNoSuchProtocolException":             {fs.Unsupported, "this is no NameNode's RPC port: see fs.defaultFS or dfs.namenode.rpc-address"},
+	"org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException": {fs.Unsupported, adviceEncrypted},
+	"org.apache.hadoop.crypto.UnknownCipherSuiteException":         {fs.Unsupported, adviceEncrypted},
 }
 
 // ioException is what the NameNode throws if it has no better name. What it

@@ -19,6 +19,8 @@ import (
 //     private field "namenode".
 //   - A FileWriter that failed leaves two goroutines behind, which only end
 //     when its block stream's private channels are closed.
+//   - A FileWriter that the NameNode refuses its next block for now has
+//     forgotten the block before, without which it can't ask again.
 //   - That no NameNode was reached, so that nothing was sent, shows in the text
 //     of an error only.
 //
@@ -52,6 +54,10 @@ func checkExecutor() error {
 	return nil
 }
 
+// blockFields are the fields of a FileWriter's block writer that tell which block
+// it writes.
+var blockFields = [...]string{"ClientName", "Block", "BlockSize", "Offset"}
+
 // writerPath leads from a FileWriter to its block stream, by pointers.
 var writerPath = [...]string{"blockWriter", "stream"}
 
@@ -74,6 +80,13 @@ func checkWriter() error {
 			return internalsError("%v has no pointer %s", t, name)
 		}
 		t = f.Type.Elem()
+		if name == "blockWriter" {
+			for _, field := range blockFields {
+				if _, ok := t.FieldByName(field); !ok {
+					return internalsError("%v has no %s", t, field)
+				}
+			}
+		}
 	}
 	for _, want := range streamFields {
 		if f, ok := t.FieldByName(want.name); !ok || f.Type != want.typ {
@@ -100,6 +113,22 @@ func private(v reflect.Value, name string) reflect.Value {
 // executorOf returns the client's own connection.
 func executorOf(c *hdfs.Client) executor {
 	return private(reflect.ValueOf(c).Elem(), "namenode").Interface().(executor)
+}
+
+// blockOf is what w writes its current block with, a nil pointer before the first.
+func blockOf(w *hdfs.FileWriter) reflect.Value {
+	return reflect.ValueOf(private(reflect.ValueOf(w).Elem(), "blockWriter").Interface())
+}
+
+// askAgain lets w ask for its next block once more, after the NameNode has
+// refused it. last is the full block before, which is finished and of which w
+// gets back no more than that it is full: its connection is closed already.
+func askAgain(w *hdfs.FileWriter, last reflect.Value) {
+	full := reflect.New(last.Type().Elem())
+	for _, name := range blockFields {
+		full.Elem().FieldByName(name).Set(last.Elem().FieldByName(name))
+	}
+	private(reflect.ValueOf(w).Elem(), "blockWriter").Set(full)
 }
 
 // abandon ends the goroutines of a writer on which a call has failed, and waits

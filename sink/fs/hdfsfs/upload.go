@@ -21,11 +21,12 @@ const (
 	// chunk is what HDFS sums up at a time: a block has a whole number of them.
 	chunk = 512
 
-	// A Close whose blocks haven't all been reported is repeated after these
-	// waits, as Hadoop's own clients do.
-	firstClosePause = 20 * time.Millisecond
-	maxClosePause   = time.Second
-	closeFor        = time.Minute
+	// What the NameNode refuses because DataNodes haven't reported a block yet
+	// is asked for again after these pauses. Hadoop's own clients do the same
+	// (dfs.client.block.write.locateFollowingBlock.retries), with other pauses.
+	firstPause     = 20 * time.Millisecond
+	maxPause       = time.Second
+	reportedWithin = time.Minute
 )
 
 // Upload makes the file hidden, writes and completes it, and asks the NameNode what it has.
@@ -53,11 +54,11 @@ func (u *upload) run(src fs.Source) (fs.Info, error) {
 	if err := u.s.ensureDir("upload", path.Dir(u.hidden), u.o.DirMode); err != nil {
 		return fs.Info{}, err
 	}
-	w, err := u.create()
+	w, blockSize, err := u.create()
 	if err != nil {
 		return fs.Info{}, err
 	}
-	err = u.fill(w, src)
+	err = u.fill(w, src, blockSize)
 	if err == nil {
 		err = u.close(w)
 	}
@@ -83,29 +84,29 @@ func (u *upload) failed(err error) error {
 	return failed(u.ctx, "upload", u.hidden, err, writing)
 }
 
-// create makes the file, exclusively.
-func (u *upload) create() (*hdfs.FileWriter, error) {
+// create makes the file, exclusively, with blocks of blockSize bytes.
+func (u *upload) create() (w *hdfs.FileWriter, blockSize int64, err error) {
 	replication, blockSize, err := u.s.shape(u.o)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if blockSize%chunk != 0 {
-		return nil, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path, Err: fmt.Errorf("block_size %d is no multiple of %d", blockSize, chunk)}
+		return nil, 0, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path, Err: fmt.Errorf("block_size %d is no multiple of %d", blockSize, chunk)}
 	}
 	mode := u.o.FileMode
 	if mode == 0 {
 		mode = 0o666 &^ u.s.c.umask
 	}
-	w, err := u.s.client.CreateFile(u.hidden, replication, blockSize, os.FileMode(mode))
+	w, err = u.s.client.CreateFile(u.hidden, replication, blockSize, os.FileMode(mode))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, directoryError("upload", path.Dir(u.hidden), errNothing)
+		return nil, 0, directoryError("upload", path.Dir(u.hidden), errNothing)
 	case errors.Is(err, os.ErrPermission):
 		// The library leaves out what the NameNode said.
-		return nil, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path,
+		return nil, 0, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path,
 			Err: fmt.Errorf("user %s may not create files in %s: %w; %s", u.s.client.User(), path.Dir(u.hidden), err, advicePerm)}
 	}
-	return w, err
+	return w, blockSize, err
 }
 
 // shape is the replication and the block size of a new file: what is asked for,
@@ -134,15 +135,16 @@ func (s *session) shape(o fs.UploadOptions) (replication int, blockSize int64, e
 	return replication, blockSize, nil
 }
 
-// fill writes all of src.
-func (u *upload) fill(w *hdfs.FileWriter, src fs.Source) error {
-	buf := make([]byte, min(slice, src.Size()))
+// fill writes all of src, in slices that don't cross the end of a block.
+func (u *upload) fill(w *hdfs.FileWriter, src fs.Source, blockSize int64) error {
+	buf := make([]byte, min(slice, src.Size(), blockSize))
 	for off := int64(0); off < src.Size(); {
 		if u.ctx.Err() != nil {
 			return context.Cause(u.ctx)
 		}
-		n, err := src.ReadAt(buf[:min(int64(len(buf)), src.Size()-off)], off)
-		if _, err := w.Write(buf[:n]); err != nil {
+		want := min(int64(len(buf)), src.Size()-off, blockSize-off%blockSize)
+		n, err := src.ReadAt(buf[:want], off)
+		if err := u.write(w, buf[:n]); err != nil {
 			return err
 		}
 		off += int64(n)
@@ -159,18 +161,44 @@ func (u *upload) fill(w *hdfs.FileWriter, src fs.Source) error {
 	return nil
 }
 
+// write writes bytes of one block. If they are its first, the NameNode is asked
+// for the block before anything else happens, and may answer that the DataNodes
+// haven't reported the block before the last yet. Only then it is asked again:
+// nothing was written, and nothing was changed.
+func (u *upload) write(w *hdfs.FileWriter, p []byte) error {
+	last := blockOf(w)
+	return u.untilReported(func() (reported bool, err error) {
+		_, err = w.Write(p)
+		var remote hdfs.Error
+		if errors.As(err, &remote) && remote.Exception() == notReplicatedYet && remote.Method() == "addBlock" && !last.IsNil() {
+			askAgain(w, last)
+			return false, err
+		}
+		return true, err
+	})
+}
+
 // close completes the file. Only an answer that all is written, but not yet
 // reported by enough DataNodes, lets it ask again: from then on Close does
 // nothing else than that.
 func (u *upload) close(w *hdfs.FileWriter) error {
-	pause, end := firstClosePause, time.Now().Add(closeFor)
+	return u.untilReported(func() (reported bool, err error) {
+		err = w.Close()
+		return !hdfs.IsErrReplicating(err), err
+	})
+}
+
+// untilReported asks the NameNode again and again while DataNodes haven't
+// reported a block, for a minute at most.
+func (u *upload) untilReported(ask func() (reported bool, err error)) error {
+	pause, end := firstPause, time.Now().Add(reportedWithin)
 	for {
-		err := w.Close()
-		if !hdfs.IsErrReplicating(err) {
+		reported, err := ask()
+		if reported {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("the DataNodes don't report the last block within %v; see that they are healthy: %w", closeFor, err)
+			return fmt.Errorf("the DataNodes don't report a block within %v; see that they are healthy: %w", reportedWithin, err)
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -179,7 +207,7 @@ func (u *upload) close(w *hdfs.FileWriter) error {
 			timer.Stop()
 			return context.Cause(u.ctx)
 		}
-		pause = min(2*pause, maxClosePause)
+		pause = min(2*pause, maxPause)
 	}
 }
 

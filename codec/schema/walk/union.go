@@ -1,44 +1,46 @@
-package avro
+package walk
 
 import (
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
-// union encodes a value under the first branch that takes it: as its own kind,
+// union emits a value under the first branch that takes it: as its own kind,
 // then without a change, then, if the schema isn't strict, converted.
-func (c *encoder) union(dst []byte, t *schema.Type, raw []byte) (_ []byte, ok bool) {
-	start, depth, path := len(dst), c.depth, len(c.fault.Path)
-	rules, refuse := c.coercer.Rules, c.binder.Refuse
-	defer func() { c.coercer.Rules, c.binder.Refuse = rules, refuse }()
+func (w *Walker) union(t *schema.Type, raw []byte) bool {
+	rules, refuse := w.convert.Rules, w.binder.refuse
+	defer func() { w.convert.Rules, w.binder.refuse = rules, refuse }()
 	for _, own := range []bool{true, false} {
-		c.coercer.Rules, c.binder.Refuse = schema.Strict, true
-		if dst, ok = c.branches(dst, t, raw, own); ok {
-			return dst, true
+		w.convert.Rules, w.binder.refuse = schema.Strict, true
+		if w.branches(t, raw, own) {
+			return true
 		}
 	}
 	if rules != schema.Strict {
-		c.coercer.Rules, c.binder.Refuse = rules, refuse
-		if dst, ok = c.branches(dst, t, raw, false); ok {
-			return dst, true
+		w.convert.Rules, w.binder.refuse = rules, refuse
+		if w.branches(t, raw, false) {
+			return true
 		}
 	}
-	c.depth, c.fault.Path, c.fault.Reason = depth, c.fault.Path[:path], ""
-	return c.misfit(dst[:start], t, raw)
+	return w.misfit(t, raw)
 }
 
-func (c *encoder) branches(dst []byte, t *schema.Type, raw []byte, own bool) (_ []byte, ok bool) {
-	start, depth, path := len(dst), c.depth, len(c.fault.Path)
+// branches tries one branch after the other, or only those that are for values
+// of raw's own kind.
+func (w *Walker) branches(t *schema.Type, raw []byte, own bool) bool {
+	mark, depth, path := w.emit.Mark(), w.depth, len(w.fault.path)
 	for i, b := range t.Branches {
 		if own && !isOwn(b.Kind, raw) {
 			continue
 		}
-		if dst, ok = c.value(appendLong(dst[:start], int64(i)), b, raw); ok {
-			return dst, true
+		w.emit.Branch(t, i)
+		if w.value(b, raw) {
+			return true
 		}
-		c.depth, c.fault.Path, c.fault.Reason = depth, c.fault.Path[:path], ""
+		w.emit.Rewind(mark)
+		w.depth, w.fault.path, w.fault.reason = depth, w.fault.path[:path], ""
 	}
-	return dst[:start], false
+	return false
 }
 
 // isOwn reports whether a value of raw's kind is what the branch is for.

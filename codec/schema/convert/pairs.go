@@ -1,9 +1,10 @@
-package schema
+package convert
 
 import (
 	"unicode/utf8"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
 // pairSize is that of a Pair in memory, in bytes.
@@ -19,7 +20,7 @@ type Pair struct {
 // twice the last value counts, since readers fail on it or pick one. They live
 // until ReleasePairs of the base that came with them; maps within may be
 // opened and released meanwhile.
-func (c *Coercer) Pairs(raw []byte) (pairs []Pair, base int) {
+func (c *Converter) Pairs(raw []byte) (pairs []Pair, base int) {
 	base = len(c.pairs)
 	f := event.FieldsOf(raw)
 	var seen map[string]int
@@ -54,16 +55,16 @@ func (c *Coercer) Pairs(raw []byte) (pairs []Pair, base int) {
 }
 
 // ReleasePairs ends the use of what Pairs returned.
-func (c *Coercer) ReleasePairs(base int) {
+func (c *Converter) ReleasePairs(base int) {
 	clear(c.pairs[base:])
 	c.pairs = c.pairs[:base]
 }
 
-func (c *Coercer) keyText(raw []byte) []byte {
+func (c *Converter) keyText(raw []byte) []byte {
 	if key, ok := event.Text(raw); ok && utf8.Valid(key) {
 		return key
 	}
 	from := len(c.arena)
-	c.arena = appendKeyText(c.arena, raw, &c.json)
+	c.arena = schema.AppendKey(c.arena, raw, &c.json)
 	return c.arena[from:len(c.arena):len(c.arena)]
 }

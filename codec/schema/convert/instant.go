@@ -1,4 +1,4 @@
-package schema
+package convert
 
 import (
 	"encoding/binary"
@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
-// AppendTime packs an event's time, or nil if it is unset, as what Coercer
+// AppendTime packs an event's time, or nil if it is unset, as what Converter
 // takes for a time: msgpack's timestamp of 96 bits, since an EventTime ends in
 // 2106 and begins in 1970.
 func AppendTime(dst []byte, t event.Time) []byte {
@@ -46,11 +47,11 @@ func instantOf(raw []byte) (t event.Time, ok bool) {
 
 // instant converts to a date, a time of day or a timestamp what isn't a number
 // in its unit.
-func (c *Coercer) instant(t *Type, raw []byte) (int64, bool) {
+func (c *Converter) instant(t *schema.Type, raw []byte) (int64, bool) {
 	if at, ok := instantOf(raw); ok {
 		return inUnit(t.Logical, at.Sec, int64(at.Nsec)), true
 	}
-	if c.Rules != Lenient {
+	if c.Rules != schema.Lenient {
 		return 0, false
 	}
 	if f, ok := event.Float(raw); ok {
@@ -72,20 +73,20 @@ func (c *Coercer) instant(t *Type, raw []byte) (int64, bool) {
 }
 
 // inUnit cuts off what the unit has no place for.
-func inUnit(l Logical, sec, nsec int64) int64 {
+func inUnit(l schema.Logical, sec, nsec int64) int64 {
 	const day = 86400
 	days := sec / day
 	if sec%day < 0 {
 		days--
 	}
 	switch l {
-	case Date:
+	case schema.Date:
 		return days
-	case TimeMillis:
+	case schema.TimeMillis:
 		return (sec-days*day)*1000 + nsec/1e6
-	case TimeMicros:
+	case schema.TimeMicros:
 		return (sec-days*day)*1e6 + nsec/1e3
-	case TimestampMillis, LocalTimestampMillis:
+	case schema.TimestampMillis, schema.LocalTimestampMillis:
 		return sec*1000 + nsec/1e6
 	}
 	return sec*1e6 + nsec/1e3
@@ -93,7 +94,7 @@ func inUnit(l Logical, sec, nsec int64) int64 {
 
 // parseInstant reads ISO 8601 as logs have it: a T or a space between date and
 // time, a fraction or none, a zone or UTC.
-func parseInstant(l Logical, s []byte) (at time.Time, ok bool) {
+func parseInstant(l schema.Logical, s []byte) (at time.Time, ok bool) {
 	const longest = 40
 	if len(s) > longest || len(s) < len("15:04:05") {
 		return at, false
@@ -101,7 +102,7 @@ func parseInstant(l Logical, s []byte) (at time.Time, ok bool) {
 	text := string(s)
 	layouts := []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", time.DateOnly}
 	switch {
-	case l == TimeMillis || l == TimeMicros:
+	case l == schema.TimeMillis || l == schema.TimeMicros:
 		layouts = []string{time.TimeOnly}
 	case len(s) > 10 && s[10] == ' ':
 		layouts = []string{"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700", time.DateTime}
@@ -115,8 +116,8 @@ func parseInstant(l Logical, s []byte) (at time.Time, ok bool) {
 }
 
 // wallClock makes a local timestamp of what the clock on the wall showed.
-func wallClock(l Logical, at time.Time) time.Time {
-	if l != LocalTimestampMillis && l != LocalTimestampMicros {
+func wallClock(l schema.Logical, at time.Time) time.Time {
+	if l != schema.LocalTimestampMillis && l != schema.LocalTimestampMicros {
 		return at
 	}
 	_, offset := at.Zone()

@@ -1,10 +1,11 @@
-package schema
+package convert
 
 import (
 	"bytes"
 	"math/big"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
 // Decimal converts to a Decimal's unscaled value, in big-endian two's
@@ -12,19 +13,19 @@ import (
 // if it has no more digits than the type, before the point and behind it:
 // nothing is rounded. A bin is the unscaled value as it stands. Lenient: a
 // number in text.
-func (c *Coercer) Decimal(t *Type, raw []byte) (b []byte, ok bool) {
+func (c *Converter) Decimal(t *schema.Type, raw []byte) (b []byte, ok bool) {
 	var text [64]byte
 	var s []byte
 	switch event.KindOf(raw) {
 	case event.KindInt, event.KindUint:
 		s, _ = event.AppendScalar(text[:0], raw)
 	case event.KindFloat32, event.KindFloat64:
-		if c.Rules == Strict {
+		if c.Rules == schema.Strict {
 			return nil, false
 		}
 		s, _ = event.AppendScalar(text[:0], raw)
 	case event.KindString:
-		if c.Rules != Lenient {
+		if c.Rules != schema.Lenient {
 			return nil, false
 		}
 		s, _ = event.Text(raw)
@@ -42,9 +43,9 @@ func (c *Coercer) Decimal(t *Type, raw []byte) (b []byte, ok bool) {
 
 // unscaledBytes takes a bin for what Avro has in its place: the unscaled value
 // in big-endian two's complement.
-func (c *Coercer) unscaledBytes(t *Type, raw []byte) (b []byte, ok bool) {
+func (c *Converter) unscaledBytes(t *schema.Type, raw []byte) (b []byte, ok bool) {
 	b, _ = event.Text(raw)
-	if len(b) == 0 || len(b) > mostDigits {
+	if len(b) == 0 || len(b) > schema.MaxDigits {
 		return nil, false
 	}
 	n := new(big.Int).SetBytes(b)
@@ -59,10 +60,10 @@ func (c *Coercer) unscaledBytes(t *Type, raw []byte) (b []byte, ok bool) {
 	return c.twosComplement(t, []byte(digits), negative)
 }
 
-func (c *Coercer) twosComplement(t *Type, digits []byte, negative bool) (b []byte, ok bool) {
+func (c *Converter) twosComplement(t *schema.Type, digits []byte, negative bool) (b []byte, ok bool) {
 	from := len(c.arena)
 	c.arena = appendTwos(c.arena, digits, negative)
-	if t.Kind == Fixed {
+	if t.Kind == schema.Fixed {
 		n := len(c.arena) - from
 		if n > t.Size {
 			c.arena = c.arena[:from]

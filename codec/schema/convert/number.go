@@ -1,19 +1,20 @@
-package schema
+package convert
 
 import (
 	"math"
 	"strconv"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
 // Long converts to an Int or Long, with its logical type if that isn't Decimal.
 // A whole number is taken in the type's own unit. Lenient: a whole float, a
 // number in text, and for a date or time its ISO 8601 text or an EventTime.
-func (c *Coercer) Long(t *Type, raw []byte) (v int64, ok bool) {
+func (c *Converter) Long(t *schema.Type, raw []byte) (v int64, ok bool) {
 	v, ok = event.Int(raw)
 	if !ok {
-		if t.Logical == None {
+		if t.Logical == schema.None {
 			v, ok = c.wholeNumber(raw)
 		} else {
 			v, ok = c.instant(t, raw)
@@ -22,21 +23,21 @@ func (c *Coercer) Long(t *Type, raw []byte) (v int64, ok bool) {
 			return 0, false
 		}
 	}
-	if t.Kind == Int && int64(int32(v)) != v {
+	if t.Kind == schema.Int && int64(int32(v)) != v {
 		return 0, false
 	}
 	switch t.Logical {
-	case TimeMillis:
+	case schema.TimeMillis:
 		ok = v >= 0 && v < 86400e3
-	case TimeMicros:
+	case schema.TimeMicros:
 		ok = v >= 0 && v < 86400e6
 	}
 	return v, ok
 }
 
 // wholeNumber reads what isn't an integer as one.
-func (c *Coercer) wholeNumber(raw []byte) (int64, bool) {
-	if c.Rules != Lenient {
+func (c *Converter) wholeNumber(raw []byte) (int64, bool) {
+	if c.Rules != schema.Lenient {
 		return 0, false
 	}
 	if f, ok := event.Float(raw); ok {
@@ -68,21 +69,21 @@ func wholeFloat(f float64) (int64, bool) {
 // Double converts to a Double, or to a Float's value. An integer fits if it
 // comes out exactly. Lenient: a number in text; a float64 is rounded to a Float
 // unless that overflows. A Float takes a float64 otherwise only if it is exact.
-func (c *Coercer) Double(t *Type, raw []byte) (v float64, ok bool) {
+func (c *Converter) Double(t *schema.Type, raw []byte) (v float64, ok bool) {
 	v, ok = event.Float(raw)
 	if !ok {
 		if v, ok = exactFloat(raw); !ok {
 			v, ok = c.parseFloat(raw)
 		}
 	}
-	if !ok || t.Kind != Float {
+	if !ok || t.Kind != schema.Float {
 		return v, ok
 	}
 	narrow := float64(float32(v))
 	switch {
 	case v != v || narrow == v:
 		return narrow, true
-	case c.Rules != Lenient || math.IsInf(narrow, 0):
+	case c.Rules != schema.Lenient || math.IsInf(narrow, 0):
 		return 0, false
 	}
 	return narrow, true
@@ -101,8 +102,8 @@ func exactFloat(raw []byte) (float64, bool) {
 	return 0, false
 }
 
-func (c *Coercer) parseFloat(raw []byte) (float64, bool) {
-	if c.Rules != Lenient {
+func (c *Converter) parseFloat(raw []byte) (float64, bool) {
+	if c.Rules != schema.Lenient {
 		return 0, false
 	}
 	if at, ok := instantOf(raw); ok {

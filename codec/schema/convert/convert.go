@@ -1,32 +1,38 @@
-package schema
+// Package convert turns one msgpack value into the value of a schema's type, as
+// far as the schema's rules allow. docs/schemas.md has the table.
+//
+// A Converter has a method for each kind of type. Each takes the type and the
+// raw value, which isn't empty; ok is false if the value doesn't fit, and Reason
+// then says why. Bytes that a method returns are the value's own or live until
+// Reset. One goroutine uses a Converter at a time.
+//
+// It never changes a value's meaning to make it fit: what would be cut off,
+// rounded or guessed doesn't fit, unless the table says so.
+package convert
 
 import (
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/json"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
-// Coercer turns msgpack values into those of columns, as far as its rules
-// allow. Each method takes the column's type and the raw value, which isn't
-// nil; ok is false if the value doesn't fit. Which method a type needs is
-// MethodOf's answer. One goroutine uses a Coercer at a time.
-//
-// Bytes that a method returns are the value's own or live until Reset.
-type Coercer struct {
-	Rules Rules
+// Converter converts msgpack values to those of a type. The zero value is ready
+// once its rules are set.
+type Converter struct {
+	Rules schema.Rules
 
 	json  json.Appender
 	arena []byte // what values were turned into
 	pairs []Pair // of all maps that are open, the innermost last
 }
 
-// keepArena is how much of its memory a Coercer keeps, in bytes.
+// keepArena is how much of its memory a Converter keeps, in bytes.
 const keepArena = 1 << 20
 
 // Reset ends the life of all bytes that were returned.
-func (c *Coercer) Reset() {
+func (c *Converter) Reset() {
 	if cap(c.arena) > keepArena {
 		c.arena = nil
 	}
@@ -35,20 +41,20 @@ func (c *Coercer) Reset() {
 
 // Fits reports whether the value can be any of the type's at all as far as its
 // shape is concerned: an array for an array, a map for a map or record.
-func Fits(t *Type, raw []byte) bool {
+func Fits(t *schema.Type, raw []byte) bool {
 	k := event.KindOf(raw)
 	switch t.Kind {
-	case Array:
+	case schema.Array:
 		return k == event.KindArray
-	case Map, RecordKind:
+	case schema.Map, schema.RecordKind:
 		return k == event.KindMap
 	}
 	return true
 }
 
 // Bool converts to a Boolean. Lenient: 0 and 1, "true" and "false".
-func (c *Coercer) Bool(raw []byte) (v, ok bool) {
-	if v, ok = event.Bool(raw); ok || c.Rules != Lenient {
+func (c *Converter) Bool(raw []byte) (v, ok bool) {
+	if v, ok = event.Bool(raw); ok || c.Rules != schema.Lenient {
 		return v, ok
 	}
 	if n, ok := event.Int(raw); ok {
@@ -66,17 +72,17 @@ func (c *Coercer) Bool(raw []byte) (v, ok bool) {
 // Text converts to a String that isn't a UUID's: valid UTF-8, each invalid
 // byte as U+FFFD. But under Strict, numbers and the like become their text,
 // bin base64, and what has parts JSON.
-func (c *Coercer) Text(t *Type, raw []byte) (s []byte, ok bool) {
+func (c *Converter) Text(t *schema.Type, raw []byte) (s []byte, ok bool) {
 	kind := event.KindOf(raw)
 	if kind == event.KindString {
 		s, _ = event.Text(raw)
-		if t.Logical == UUID && !isUUID(s) {
+		if t.Logical == schema.UUID && !isUUID(s) {
 			return nil, false
 		}
 		if utf8.Valid(s) {
 			return s, true
 		}
-	} else if c.Rules == Strict && t.Logical != FreeForm || t.Logical == UUID {
+	} else if c.Rules == schema.Strict && t.Logical != schema.FreeForm || t.Logical == schema.UUID {
 		return nil, false
 	}
 	from := len(c.arena)
@@ -85,7 +91,7 @@ func (c *Coercer) Text(t *Type, raw []byte) (s []byte, ok bool) {
 		c.arena, ok = c.appendJSON(c.arena, raw)
 	case event.KindExt:
 		var at event.Time
-		if at, ok = instantOf(raw); ok && c.Rules != Learned {
+		if at, ok = instantOf(raw); ok && c.Rules != schema.Learned {
 			c.arena = appendInstant(c.arena, at)
 		} else {
 			c.arena, ok = c.appendJSON(c.arena, raw)
@@ -98,33 +104,33 @@ func (c *Coercer) Text(t *Type, raw []byte) (s []byte, ok bool) {
 }
 
 // JSON is any value as JSON.
-func (c *Coercer) JSON(raw []byte) (s []byte, ok bool) {
+func (c *Converter) JSON(raw []byte) (s []byte, ok bool) {
 	from := len(c.arena)
 	c.arena, ok = c.appendJSON(c.arena, raw)
 	return c.arena[from:len(c.arena):len(c.arena)], ok
 }
 
-func (c *Coercer) appendJSON(dst, raw []byte) ([]byte, bool) {
+func (c *Converter) appendJSON(dst, raw []byte) ([]byte, bool) {
 	out, err := c.json.AppendValue(dst, raw)
 	return out, err == nil
 }
 
 // Bytes converts to Bytes. Lenient: the bytes of a string.
-func (c *Coercer) Bytes(raw []byte) (b []byte, ok bool) {
-	if event.KindOf(raw) == event.KindString && c.Rules != Lenient {
+func (c *Converter) Bytes(raw []byte) (b []byte, ok bool) {
+	if event.KindOf(raw) == event.KindString && c.Rules != schema.Lenient {
 		return nil, false
 	}
 	return event.Text(raw)
 }
 
 // Fixed converts to a Fixed, of exactly the type's size.
-func (c *Coercer) Fixed(t *Type, raw []byte) (b []byte, ok bool) {
+func (c *Converter) Fixed(t *schema.Type, raw []byte) (b []byte, ok bool) {
 	b, ok = c.Bytes(raw)
 	return b, ok && len(b) == t.Size
 }
 
 // Symbol converts to an Enum: the symbol's index.
-func (c *Coercer) Symbol(t *Type, raw []byte) (i int, ok bool) {
+func (c *Converter) Symbol(t *schema.Type, raw []byte) (i int, ok bool) {
 	if event.KindOf(raw) != event.KindString {
 		return 0, false
 	}
@@ -157,48 +163,5 @@ func isUUID(s []byte) bool {
 	return true
 }
 
-// Reason says why a value doesn't fit: what it is, its beginning, and what it
-// should be.
-func Reason(t *Type, raw []byte) string {
-	kind := event.KindOf(raw)
-	if kind == event.KindInvalid || kind == event.KindNil {
-		return "there is no value, and " + article(t.String()) + " is required"
-	}
-	shown, _ := event.AppendScalar(nil, raw)
-	text := ""
-	if len(shown) > 0 {
-		const most = 40
-		if len(shown) > most {
-			text = " " + strconv.Quote(string(event.AppendValidUTF8(nil, shown[:most]))) + "…"
-		} else {
-			text = " " + strconv.Quote(string(shown))
-		}
-	}
-	return article(kind.String()) + text + " doesn't fit " + article(t.describe())
-}
-
-func article(noun string) string {
-	switch noun[0] {
-	case 'a', 'e', 'i', 'o', 'u':
-		if noun != "union" && noun != "uuid" && noun != "uint" {
-			return "an " + noun
-		}
-	}
-	return "a " + noun
-}
-
-// describe is String with what makes the type narrow.
-func (t *Type) describe() string {
-	switch {
-	case t.Logical == Decimal:
-		return "decimal(" + strconv.Itoa(t.Precision) + "," + strconv.Itoa(t.Scale) + ")"
-	case t.Kind == Fixed:
-		return "fixed of " + strconv.Itoa(t.Size) + " bytes"
-	case t.Kind == Enum:
-		return "enum " + t.Name
-	}
-	return t.String()
-}
-
-// Memory is what the Coercer holds now, in bytes.
-func (c *Coercer) Memory() int64 { return int64(cap(c.arena)) + int64(cap(c.pairs))*pairSize }
+// Memory is what the Converter holds now, in bytes.
+func (c *Converter) Memory() int64 { return int64(cap(c.arena)) + int64(cap(c.pairs))*pairSize }
