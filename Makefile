@@ -46,7 +46,7 @@ lint:
 
 reference:
 	@echo "  DOCS  the option reference is current"
-	@$(GO) run ./conf/reference -check
+	@$(GO) run ./instance/reference -check
 
 # What runs inside one process. With the race detector what has goroutines; the
 # long enumerations of the sink are shortened there and whole without it.

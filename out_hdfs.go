@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/fluentbit"
+	"github.com/out-hdfs/out_hdfs/instance"
 	"github.com/out-hdfs/out_hdfs/sink"
 )
 
@@ -16,14 +16,14 @@ func main() {} // a plugin has none, but a c-shared library wants one
 
 // fileSystems are shared by the instances of this process, so that outputs to
 // one cluster share its clients and limits.
-var fileSystems = conf.NewRegistry()
+var fileSystems = instance.NewRegistry()
 
 func init() { fluentbit.Serve(open) }
 
 // open opens the sink that the properties of an instance describe.
 func open(name string, lookup func(key string) string, log *slog.Logger) (fluentbit.Output, error) {
-	i, err := conf.Open(lookup, conf.System{
-		Log: log, Registry: fileSystems, Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles,
+	i, err := instance.Open(lookup, instance.System{
+		Log: log, Registry: fileSystems, Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
 		Owner: fmt.Sprintf("Fluent Bit, pid %d, output %s", os.Getpid(), name),
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func open(name string, lookup func(key string) string, log *slog.Logger) (fluent
 }
 
 // output is a sink as an output of Fluent Bit.
-type output struct{ *conf.Instance }
+type output struct{ *instance.Instance }
 
 func (o output) Flush(f fluentbit.Flush) fluentbit.Answer {
 	if o.Instance.Flush(f.Tag, f.Data, f.File, sink.FlushOptions{NoWait: f.OnEngineThread}) == sink.OK {

@@ -4,9 +4,10 @@
 // and help. Parsing, checking, rendering back and the README's reference all
 // follow it. Parse reports every mistake at once, each with its key, the value
 // and what is allowed, and Settings have nothing left to parse: whoever builds
-// the sink only picks the parts.
+// the sink only joins the parts.
 //
-// It never touches the state directory or the target, and holds no state.
+// It touches nothing, no file and no environment, but through what Environment
+// hands it, and holds no state.
 package conf
 
 import (
@@ -23,6 +24,8 @@ type Lookup func(key string) string
 type Environment struct {
 	Formats []string // the names of the formats that are built in
 	Schemes []string // the schemes of the file systems that are built in
+	// OpenSchema reads a given schema, whose mistakes are the configuration's.
+	OpenSchema SchemaOpener
 	// DefaultFS is Hadoop's fs.defaultFS, "" if no Hadoop configuration was
 	// found. It applies where default_scheme isn't set.
 	DefaultFS string

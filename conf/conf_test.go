@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/codec/json"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
 func environment() Environment {
-	return Environment{Formats: FormatNames(), Schemes: []string{"file", "hdfs"}}
+	return Environment{Formats: FormatNames(), Schemes: []string{"file", "hdfs"}, OpenSchema: schema.Open}
 }
 
 // with is the least configuration and pairs of keys and values.
@@ -37,18 +38,21 @@ func parse(t *testing.T, values map[string]string) Settings {
 
 func TestDefaults(t *testing.T) {
 	s := parse(t, with())
-	text := s.TextKey.String()
-	s.TextKey = nil
+	text := s.Format.TextKey.String()
+	s.Format.TextKey = nil
 	want := Settings{
-		Target: fs.Location{Scheme: "hdfs", Authority: "prod", Path: "/logs"},
-		Format: "json", Compression: "none", JSONDateKey: "date", JSONDateFormat: json.ISO8601,
-		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text", SchemaFreeForm: "json",
-		Assigner: AssignerDatetime, BucketFormat: "yyyy-MM-dd--HH", BucketZone: time.Local, BucketTime: "record",
-		RollingPolicy: RollingDefault, RollSize: 128e6, RollInterval: 15 * time.Minute, RollInactivity: 5 * time.Minute,
-		BucketCheckInterval: time.Minute, MaxOpenBuckets: 256,
-		PartPrefix: "part", FileMode: 0o644, DirMode: 0o755,
-		StateDir: "/var/lib/out_hdfs", StateDirDefault: true, StateLimit: 10e9, MemoryLimit: 256e6,
-		Uploads: 4, FlushTimeout: 3 * time.Second, ExitTimeout: 15 * time.Second,
+		Target:       TargetSettings{Location: fs.Location{Scheme: "hdfs", Authority: "prod", Path: "/logs"}},
+		Format:       FormatSettings{Name: "json", Compression: "none", DateKey: "date", DateFormat: json.ISO8601},
+		CSV:          CSVSettings{Delimiter: "comma", LineEnding: "lf"},
+		SequenceFile: SequenceFileSettings{Type: "block", Value: "json", Class: "text"},
+		Schema:       SchemaSettings{FreeForm: "json"},
+		Buckets:      BucketSettings{Assigner: AssignerDatetime, Format: "yyyy-MM-dd--HH", Zone: time.Local, Time: "record", MaxOpen: 256},
+		Rolling: RollingSettings{
+			Policy: RollingDefault, Size: 128e6, Interval: 15 * time.Minute, Inactivity: 5 * time.Minute, CheckInterval: time.Minute,
+		},
+		Files:    FileSettings{Prefix: "part", FileMode: 0o644, DirMode: 0o755},
+		State:    StateSettings{Dir: "/var/lib/out_hdfs", DirIsDefault: true, Limit: 10e9, MemoryLimit: 256e6},
+		Delivery: DeliverySettings{Uploads: 4, FlushTimeout: 3 * time.Second, ExitTimeout: 15 * time.Second},
 	}
 	if !reflect.DeepEqual(s, want) || text != "$['log']" {
 		t.Errorf("got %+v, %s\nwant %+v", s, text, want)
@@ -66,21 +70,27 @@ func TestEveryKeyIsTaken(t *testing.T) {
 		"state_dir": "/data//state/", "state_limit": "1GB", "memory_limit": "64m", "uploads": "1", "flush_timeout": "2", "exit_timeout": "1d",
 		"fs.hdfs.limit.total": "9", "fs.hdfs.limit.input": "-1", "fs.hdfs.limit.output": "3", "fs.hdfs.limit.timeout": "250", "fs.hdfs.limit.stream-timeout": "5m",
 	})
-	text, location := s.TextKey.String(), s.BucketZone.String()
-	s.TextKey, s.BucketZone = nil, nil
+	text, location := s.Format.TextKey.String(), s.Buckets.Zone.String()
+	s.Format.TextKey, s.Buckets.Zone = nil, nil
 	want := Settings{
-		Target: fs.Location{Scheme: "hdfs", Authority: "nn:8020", Path: "/logs"}, DefaultScheme: "hdfs://nn:8020",
-		Format: "text", Compression: "gzip", CompressionLevel: 9, JSONDateKey: "@timestamp", JSONDateFormat: json.EpochMillis, JSONTagKey: "tag",
-		JSONMetadataKey: "meta", JSONGroupKey: "group",
-		CSVDelimiter: "comma", CSVLineEnding: "lf", SequenceFileType: "block", SequenceFileValue: "json", SequenceFileClass: "text",
-		SchemaFreeForm: "json",
-		Assigner:       AssignerPartition, BucketFormat: "yyyy-MM-dd--HH", BucketTime: "$time", PartitionBy: "dt=%Y, ns=$ns",
-		RollingPolicy: RollingDefault, RollSize: 64 << 20, RollInterval: 90 * time.Minute,
-		BucketCheckInterval: 500 * time.Millisecond, MaxOpenBuckets: 7,
-		PartPrefix: "p", PartSuffix: &suffix, WriterID: "edge-7_a.b", FileMode: 0o640, DirMode: 0o750,
-		StateDir: "/data/state", StateLimit: 1e9, MemoryLimit: 64e6,
-		Uploads: 1, FlushTimeout: 2 * time.Second, ExitTimeout: 24 * time.Hour,
-		Limits: map[string]fs.LimitOptions{"hdfs": {Total: 9, Output: 3, Timeout: 250 * time.Millisecond, StreamTimeout: 5 * time.Minute}},
+		Target: TargetSettings{Location: fs.Location{Scheme: "hdfs", Authority: "nn:8020", Path: "/logs"}, DefaultScheme: "hdfs://nn:8020"},
+		Format: FormatSettings{
+			Name: "text", Compression: "gzip", Level: 9, DateKey: "@timestamp", DateFormat: json.EpochMillis, TagKey: "tag",
+			MetadataKey: "meta", GroupKey: "group",
+		},
+		CSV:          CSVSettings{Delimiter: "comma", LineEnding: "lf"},
+		SequenceFile: SequenceFileSettings{Type: "block", Value: "json", Class: "text"},
+		Schema:       SchemaSettings{FreeForm: "json"},
+		Buckets: BucketSettings{
+			Assigner: AssignerPartition, Format: "yyyy-MM-dd--HH", Time: "$time", PartitionBy: "dt=%Y, ns=$ns", MaxOpen: 7,
+		},
+		Rolling: RollingSettings{
+			Policy: RollingDefault, Size: 64 << 20, Interval: 90 * time.Minute, CheckInterval: 500 * time.Millisecond,
+		},
+		Files:    FileSettings{Prefix: "p", Suffix: &suffix, WriterID: "edge-7_a.b", FileMode: 0o640, DirMode: 0o750},
+		State:    StateSettings{Dir: "/data/state", Limit: 1e9, MemoryLimit: 64e6},
+		Delivery: DeliverySettings{Uploads: 1, FlushTimeout: 2 * time.Second, ExitTimeout: 24 * time.Hour},
+		Limits:   map[string]fs.LimitOptions{"hdfs": {Total: 9, Output: 3, Timeout: 250 * time.Millisecond, StreamTimeout: 5 * time.Minute}},
 	}
 	if !reflect.DeepEqual(s, want) || text != "$a['b']" || location != zone {
 		t.Errorf("got %+v, %s, %s\nwant %+v", s, text, location, want)
@@ -89,7 +99,7 @@ func TestEveryKeyIsTaken(t *testing.T) {
 
 func TestNoneMeansEmpty(t *testing.T) {
 	s := parse(t, with(KeyPartSuffix, "none", KeyJSONDateKey, "None", KeyJSONTagKey, "NONE", KeyFileMode, "none", KeyDirMode, "none", KeyBucketTimezone, "none"))
-	if s.PartSuffix == nil || *s.PartSuffix != "" || s.JSONDateKey != "" || s.JSONTagKey != "" || s.FileMode != 0 || s.DirMode != 0 || s.BucketZone != time.Local {
+	if s.Files.Suffix == nil || *s.Files.Suffix != "" || s.Format.DateKey != "" || s.Format.TagKey != "" || s.Files.FileMode != 0 || s.Files.DirMode != 0 || s.Buckets.Zone != time.Local {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -103,8 +113,8 @@ func TestKeysThatAreSwitches(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := parse(t, with(KeyJSONDateKey, tc.dateKey, KeyJSONTagKey, tc.tagKey))
-			if s.JSONDateKey != tc.wantDate || s.JSONTagKey != tc.wantTag {
-				t.Errorf("date %q, tag %q", s.JSONDateKey, s.JSONTagKey)
+			if s.Format.DateKey != tc.wantDate || s.Format.TagKey != tc.wantTag {
+				t.Errorf("date %q, tag %q", s.Format.DateKey, s.Format.TagKey)
 			}
 		})
 	}
@@ -128,8 +138,8 @@ func TestTargets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Target.String() != tc.want {
-				t.Errorf("got %s, want %s", s.Target, tc.want)
+			if s.Target.Location.String() != tc.want {
+				t.Errorf("got %s, want %s", s.Target.Location, tc.want)
 			}
 		})
 	}
@@ -150,8 +160,8 @@ func TestStateDirectory(t *testing.T) {
 			env := environment()
 			env.StateDirectory = tc.systemd
 			s, _, err := Parse(Map(with(KeyStateDir, tc.given)), env)
-			if err != nil || s.StateDir != tc.want || s.StateDirDefault != tc.unchosen {
-				t.Errorf("got %s, unchosen %v, error %v", s.StateDir, s.StateDirDefault, err)
+			if err != nil || s.State.Dir != tc.want || s.State.DirIsDefault != tc.unchosen {
+				t.Errorf("got %s, unchosen %v, error %v", s.State.Dir, s.State.DirIsDefault, err)
 			}
 		})
 	}
@@ -422,7 +432,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%v is rendered as %v", rendered, again.Values(env))
 		}
 		// Those two are equal if their texts are, which the rendering shows.
-		s.TextKey, again.TextKey, s.BucketZone, again.BucketZone = nil, nil, nil, nil
+		s.Format.TextKey, again.Format.TextKey, s.Buckets.Zone, again.Buckets.Zone = nil, nil, nil, nil
 		if !reflect.DeepEqual(s, again) {
 			t.Errorf("%+v became %+v", s, again)
 		}

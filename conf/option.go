@@ -47,6 +47,10 @@ type Option struct {
 
 	parse  func(s *Settings, text string) error
 	render func(s *Settings) (text string, ok bool) // !ok leaves the key unset
+	// ofFormat is set for an option of some formats only: where effective is
+	// false of the settings, it is warned of and forgotten.
+	ofFormat  bool
+	effective func(*Settings) bool // nil is always
 }
 
 func (o *Option) allows(value string) bool { return slices.Contains(o.Allowed, value) }
@@ -55,10 +59,18 @@ func (o *Option) allows(value string) bool { return slices.Contains(o.Allowed, v
 // on, since check takes it for a mistake there.
 func (o Option) where(effective func(*Settings) bool) Option {
 	render := o.render
+	o.effective = effective
 	o.render = func(s *Settings) (string, bool) {
 		text, ok := render(s)
 		return text, ok && effective(s)
 	}
+	return o
+}
+
+// of says which formats the option belongs to.
+func (o Option) of(formats func(*Settings) bool) Option {
+	o = o.where(formats)
+	o.ofFormat = true
 	return o
 }
 

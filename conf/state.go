@@ -2,13 +2,17 @@ package conf
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"path"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
+
+// StateSettings say what the state directory and memory may hold.
+type StateSettings struct {
+	Dir          string
+	DirIsDefault bool // nobody chose it
+	Limit        int64
+	MemoryLimit  int64
+}
 
 const defaultStateDir = "/var/lib/out_hdfs"
 
@@ -26,50 +30,64 @@ func stateDirOption(env Environment) Option {
 	o := Option{Key: KeyStateDir, Kind: Path, DefaultText: "`$STATE_DIRECTORY`, else `" + defaultStateDir + "`",
 		Help: "Where journal and staged parts are kept: a disk that survives a restart, one directory for each instance, made if it is missing. " +
 			"The default is refused on tmpfs and on a container's own layer.",
-		Example: defaultStateDir}.text(func(s *Settings) *string { return &s.StateDir }, absolute)
+		Example: defaultStateDir}.text(func(s *Settings) *string { return &s.State.Dir }, absolute)
 	o.Default = fallback
 	given := o.render
 	o.render = func(s *Settings) (string, bool) {
 		text, ok := given(s)
-		return text, ok && !s.StateDirDefault
+		return text, ok && !s.State.DirIsDefault
 	}
 	return o
 }
 
-// ErrVolatile is in the error of a directory that doesn't survive.
-var ErrVolatile = errors.New("it doesn't survive a restart")
-
-// Statfs answers with the type of the file system that holds path, as Linux's
-// statfs(2) numbers it. It is how CheckVolatile looks at the host.
-func Statfs(path string) (int64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(path, &st); err != nil {
-		return 0, fmt.Errorf("statfs %s: %w", path, err)
-	}
-	return int64(st.Type), nil
+func stateOptions(env Environment) []Option {
+	return inGroup("State",
+		stateDirOption(env),
+		Option{Key: KeyStateLimit, Default: "10G", Help: "What journal and staged parts may take together on the disk."}.
+			size(func(s *Settings) *int64 { return &s.State.Limit }, leastStateLimit),
+		Option{Key: KeyMemoryLimit, Default: "256M", Help: "What this instance's buffers may take in memory."}.
+			size(func(s *Settings) *int64 { return &s.State.MemoryLimit }, leastMemoryLimit),
+	)
 }
 
-// CheckVolatile tells whether dir, which needn't exist yet, would be on a file
-// system that is gone after a restart: memory, or a container's own layer. The
-// error then wraps ErrVolatile. It is for a state directory that nobody chose
-// (Settings.StateDirDefault); who names one may have reasons.
-func CheckVolatile(dir string, statfs func(path string) (int64, error)) error {
-	for at := dir; ; at = path.Dir(at) {
-		kind, err := statfs(at)
-		if errors.Is(err, os.ErrNotExist) && at != "/" && at != "." {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("find out where %s would be: %w", dir, err)
-		}
-		// As integers of every width: some of these don't fit an int32.
-		switch uint32(kind) {
-		case unix.TMPFS_MAGIC, unix.RAMFS_MAGIC:
-			return fmt.Errorf("%s %s is in memory (tmpfs): %w; set %s to a directory on a disk", KeyStateDir, dir, ErrVolatile, KeyStateDir)
-		case unix.OVERLAYFS_SUPER_MAGIC:
-			return fmt.Errorf("%s %s is on the container's own layer (overlayfs): %w; mount a volume and set %s to a directory on it",
-				KeyStateDir, dir, ErrVolatile, KeyStateDir)
-		}
-		return nil
+// The least limits that work: a state that holds some segments of the journal
+// beside the parts, and memory for some chunks of Fluent Bit's 2 MB with what
+// encoding them takes.
+const (
+	leastStateLimit  = 64e6
+	leastMemoryLimit = 16e6
+)
+
+func (p *parsing) checkState() {
+	s := &p.settings
+	if !p.failed[KeyStateLimit] && !p.failed[KeyRollSize] && rollsByLimit(s) && s.Rolling.Size > s.State.Limit/2 {
+		p.wrong(KeyRollSize, "a part is staged below %s %s, so it may be %s at most; lower it or raise %s",
+			KeyStateLimit, formatSize(s.State.Limit), formatSize(s.State.Limit/2), KeyStateLimit)
 	}
+	if p.failed[KeyPath] || p.failed[KeyStateDir] || s.Target.Location.Scheme != "file" {
+		return
+	}
+	if inside(s.State.Dir, s.Target.Location.Path) || inside(s.Target.Location.Path, s.State.Dir) {
+		p.wrong(KeyStateDir, "%s and %s %s lie in one another; readers would see staged parts", s.State.Dir, KeyPath, s.Target.Location)
+	}
+}
+
+// inside reports whether dir is parent or below it; both are clean.
+func inside(dir, parent string) bool {
+	return dir == parent || parent == "/" || strings.HasPrefix(dir, parent+"/")
+}
+
+// absolute checks a directory of this host and cleans it.
+func absolute(text string) (string, error) {
+	if err := checkPlain(text); err != nil {
+		return "", err
+	}
+	if !path.IsAbs(text) {
+		return "", errors.New("it must be an absolute path on this host, such as " + defaultStateDir)
+	}
+	clean := path.Clean(text)
+	if clean == "/" {
+		return "", errors.New("it can't be the root directory")
+	}
+	return clean, nil
 }

@@ -1,109 +1,107 @@
 package conf
 
 import (
-	"bytes"
-	"fmt"
-	"io/fs"
-	"log/slog"
-	"math/rand/v2"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/linkedin/goavro/v2"
-	"github.com/parquet-go/parquet-go"
-
-	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
-	"github.com/out-hdfs/out_hdfs/codec/schema/schematest"
-	"github.com/out-hdfs/out_hdfs/sink"
-	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
+	"github.com/out-hdfs/out_hdfs/codec/parquet"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
-// TestTypedFormatsThroughTheSink: chunks whose fields come and go, spread over
-// buckets that open one after another under wider and wider schemas, are in one
-// file a bucket, every record once.
-func TestTypedFormatsThroughTheSink(t *testing.T) {
-	count := map[string]func([]byte) (int, error){FormatAvro: avroRecords, FormatParquet: parquetRows}
-	for format, records := range count {
-		t.Run(format, func(t *testing.T) {
-			target := t.TempDir()
-			sys := System{
-				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), Owner: "test", Getenv: func(string) string { return "" },
-				ChunkFiles: ListChunkFiles,
+func schemaFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "given.avsc")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+const (
+	usualSchema = `{"type":"record","name":"r","fields":[{"name":"log","type":"string"},{"name":"_extra","type":["null","string"]}]}`
+	fixedSchema = `{"type":"record","name":"r","fields":[{"name":"log","type":"string"}]}`
+	unionSchema = `{"type":"record","name":"r","fields":[{"name":"a","type":["int","string"]},{"name":"_extra","type":["null","string"]}]}`
+)
+
+// TestSchemas: a given schema is read with the configuration, and its mistakes
+// are reported with it.
+func TestSchemas(t *testing.T) {
+	none := errors.New("none")
+	rows := []struct {
+		name     string
+		format   string
+		schema   string // a schema's text, or a value as it is if it isn't JSON
+		more     []string
+		mistake  error // what the error about schema wraps; nil for none, none for any
+		warnings []string
+	}{
+		{"auto", FormatParquet, SchemaAuto, nil, nil, nil},
+		{"auto in another case", FormatAvro, "AUTO", nil, nil, nil},
+		{"given", FormatParquet, usualSchema, nil, nil, nil},
+		{"given to Avro", FormatAvro, usualSchema, nil, nil, nil},
+		{"without a field for the rest", FormatParquet, fixedSchema, nil, nil, []string{KeySchema}},
+		{"strict without a field for the rest", FormatParquet, fixedSchema, []string{KeySchemaStrict, "on"}, nil, nil},
+		{"a union in Avro", FormatAvro, unionSchema, nil, nil, nil},
+		{"a union in Parquet", FormatParquet, unionSchema, nil, parquet.ErrSchema, nil},
+		{"no record", FormatAvro, `"string"`, nil, schema.ErrSchema, nil},
+		{"a relative path", FormatAvro, "app.avsc", nil, none, nil},
+		{"a missing file", FormatAvro, "/nowhere/app.avsc", nil, os.ErrNotExist, nil},
+		{"strict and learned", FormatAvro, SchemaAuto, []string{KeySchemaStrict, "on"}, nil, []string{KeySchemaStrict}},
+		{"with JSON lines", FormatJSON, SchemaAuto, nil, nil, []string{KeySchema}},
+		{"VARIANT in Avro", FormatAvro, SchemaAuto, []string{KeySchemaFreeForm, FreeFormVariant}, nil, []string{KeySchemaFreeForm}},
+		{"a date format", FormatParquet, SchemaAuto, []string{KeyJSONDateFormat, "epoch"}, nil, []string{KeyJSONDateFormat}},
+		{"metadata and group", FormatAvro, SchemaAuto, []string{KeyJSONMetadataKey, "m", KeyJSONGroupKey, "g"}, nil, nil},
+		{"metadata and group with a given schema", FormatParquet, usualSchema, []string{KeyJSONMetadataKey, "m", KeyJSONGroupKey, "g"}, nil, []string{KeyJSONMetadataKey, KeyJSONGroupKey}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			value := row.schema
+			if strings.ContainsAny(value, `{"`) {
+				value = schemaFile(t, value)
 			}
-			open := func(state string) *Instance {
-				s, err := Open(Map(map[string]string{
-					KeyPath: "file://" + target, KeyFormat: format, KeyStateDir: state, KeyAssigner: AssignerPartition, KeyPartitionBy: "t=$TAG",
-				}), sys)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return s
-			}
-			r := rand.New(rand.NewPCG(3, 4))
-			sent, state := 0, t.TempDir()
-			for restart := range 2 {
-				s := open(state)
-				for i := range 60 {
-					chunk := schematest.Evolving(r, 100*restart+i)
-					events, _ := eventtest.Read(chunk)
-					if answer := s.Flush(fmt.Sprintf("app%d", min(i/10, r.IntN(6))), chunk, chunkfile.File{}, sink.FlushOptions{}); answer != sink.OK {
-						t.Fatalf("chunk %d was answered %v", i, answer)
-					}
-					sent += len(events)
-				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := os.Stat(filepath.Join(state, "schema.avsc")); err != nil {
-				t.Errorf("what was learned isn't kept: %v", err)
-			}
-			got, files := 0, 0
-			err := filepath.WalkDir(target, func(path string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() {
-					return err
-				}
-				if !strings.HasSuffix(path, "."+format) {
-					return fmt.Errorf("%s is there", path)
-				}
-				data, err := os.ReadFile(path)
-				if err != nil {
-					return err
-				}
-				n, err := records(data)
-				got, files = got+n, files+1
-				return err
-			})
-			if err != nil {
+			_, warnings, err := Parse(Map(with(append([]string{KeyFormat, row.format, KeySchema, value}, row.more...)...)), environment())
+			switch {
+			case row.mistake == nil && err != nil:
 				t.Fatal(err)
+			case row.mistake == none && err == nil, row.mistake != nil && row.mistake != none && !errors.Is(err, row.mistake):
+				t.Fatalf("got %v", err)
+			case err != nil:
+				var m *Mistake
+				if !errors.As(err, &m) || m.Key != KeySchema {
+					t.Fatalf("the mistake isn't about %s: %v", KeySchema, err)
+				}
 			}
-			if got != sent || files > 12 {
-				t.Errorf("%d records of %d in %d files, of 6 buckets at a time", got, sent, files)
+			if len(warnings) != len(row.warnings) {
+				t.Fatalf("warnings: %q", warnings)
+			}
+			for i, key := range row.warnings {
+				if !strings.HasPrefix(warnings[i], key+":") {
+					t.Errorf("warning %q isn't about %s", warnings[i], key)
+				}
 			}
 		})
 	}
 }
 
-func avroRecords(file []byte) (n int, err error) {
-	r, err := goavro.NewOCFReader(bytes.NewReader(file))
-	if err != nil {
-		return 0, err
-	}
-	for r.Scan() {
-		if _, err := r.Read(); err != nil {
-			return n, err
+// TestTypedFormatsAreMade with each of their compressions.
+func TestTypedFormatsAreMade(t *testing.T) {
+	for _, format := range []string{FormatParquet, FormatAvro} {
+		for _, compression := range Compressions(format) {
+			s := parse(t, with(KeyFormat, format, KeyCompression, compression, KeyStateDir, t.TempDir()))
+			f, err := s.NewFormat(schema.Open)
+			if err != nil {
+				t.Fatalf("%s with %s: %v", format, compression, err)
+			}
+			if f.Extension() != "."+format {
+				t.Errorf("%s with %s has the extension %s", format, compression, f.Extension())
+			}
 		}
-		n++
+		_, _, err := Parse(Map(with(KeyFormat, format, KeyCompressionLevel, "3")), environment())
+		if err == nil {
+			t.Errorf("%s takes a level", format)
+		}
 	}
-	return n, r.Err()
-}
-
-func parquetRows(file []byte) (int, error) {
-	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		return 0, err
-	}
-	return int(f.NumRows()), nil
 }

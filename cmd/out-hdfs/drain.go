@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/out-hdfs/out_hdfs/conf"
+	"github.com/out-hdfs/out_hdfs/instance"
 	"github.com/out-hdfs/out_hdfs/sink"
 )
 
@@ -48,7 +49,7 @@ func drainOptions(stateDir string, set []string) (map[string]string, error) {
 	if _, err := options(stateDir); err != nil {
 		return nil, err
 	}
-	values, err := conf.Remembered(stateDir)
+	values, err := instance.Remembered(stateDir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +70,11 @@ func drainOptions(stateDir string, set []string) (map[string]string, error) {
 }
 
 func drain(ctx context.Context, out io.Writer, values map[string]string) error {
-	sys := conf.System{
-		Log: logger(), Registry: conf.NewRegistry(), Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles,
+	sys := instance.System{
+		Log: logger(), Registry: instance.NewRegistry(), Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
 		Owner: fmt.Sprintf("out-hdfs drain, pid %d", os.Getpid()),
 	}
-	s, err := conf.Open(conf.Map(values), sys)
+	s, err := instance.Open(conf.Map(values), sys)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/conf"
+	"github.com/out-hdfs/out_hdfs/instance"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/control"
@@ -65,11 +66,11 @@ func newAgent(t *testing.T) *agent {
 	return a
 }
 
-func (a *agent) open() *conf.Instance {
+func (a *agent) open() *instance.Instance {
 	a.t.Helper()
-	i, err := conf.Open(conf.Map(a.values), conf.System{
-		Log: slog.New(slog.DiscardHandler), Registry: conf.NewRegistry(), Getenv: func(string) string { return "" },
-		ChunkFiles: conf.ListChunkFiles, Owner: "a test's agent",
+	i, err := instance.Open(conf.Map(a.values), instance.System{
+		Log: slog.New(slog.DiscardHandler), Registry: instance.NewRegistry(), Getenv: func(string) string { return "" },
+		ChunkFiles: instance.ListChunkFiles, Owner: "a test's agent",
 	})
 	if err != nil {
 		a.t.Fatal(err)
@@ -77,7 +78,7 @@ func (a *agent) open() *conf.Instance {
 	return i
 }
 
-func (a *agent) flush(i *conf.Instance, id int) {
+func (a *agent) flush(i *instance.Instance, id int) {
 	a.t.Helper()
 	data := eventtest.Pack(eventtest.Event(eventtest.EventTime(1_700_000_000, 0), eventtest.Map{}, eventtest.Map{"id", id}))
 	if i.Flush("tag", data, chunkfile.File{}, sink.FlushOptions{}) != sink.OK {
@@ -86,7 +87,7 @@ func (a *agent) flush(i *conf.Instance, id int) {
 }
 
 // stop stops an agent.
-func (a *agent) stop(i *conf.Instance) {
+func (a *agent) stop(i *instance.Instance) {
 	a.t.Helper()
 	if err := i.Close(); err != nil {
 		a.t.Fatal(err)
@@ -279,8 +280,8 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.values["state_dir"] = copied
-	_, err := conf.Open(conf.Map(a.values), conf.System{
-		Log: slog.New(slog.DiscardHandler), Registry: conf.NewRegistry(), Getenv: func(string) string { return "" }, ChunkFiles: conf.ListChunkFiles,
+	_, err := instance.Open(conf.Map(a.values), instance.System{
+		Log: slog.New(slog.DiscardHandler), Registry: instance.NewRegistry(), Getenv: func(string) string { return "" }, ChunkFiles: instance.ListChunkFiles,
 	})
 	if moved := (*journal.MovedError)(nil); !errors.As(err, &moved) {
 		t.Fatalf("a copy is opened with %v", err)

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/out-hdfs/out_hdfs/conf"
+	"github.com/out-hdfs/out_hdfs/instance"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
@@ -179,8 +180,8 @@ func open(j job) (target, error) {
 			return nil, err
 		}
 	}
-	s, err := conf.Open(conf.Map(values), conf.System{
-		Log: log, Registry: conf.NewRegistry(), Getenv: os.Getenv, ChunkFiles: conf.ListChunkFiles, Owner: "bench",
+	s, err := instance.Open(conf.Map(values), instance.System{
+		Log: log, Registry: instance.NewRegistry(), Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles, Owner: "bench",
 	})
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (p *plain) flush(data []byte) error {
 func (p *plain) finish() error { return p.f.Close() }
 
 type plugin struct {
-	s      *conf.Instance
+	s      *instance.Instance
 	finder *chunkfile.Finder
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 	"github.com/out-hdfs/out_hdfs/conf"
 )
 
@@ -97,7 +98,7 @@ func (j job) format() (codec.Format, error) {
 		conf.KeyPath: "file:///nowhere", conf.KeyStateDir: j.Work, conf.KeyFormat: j.Format, conf.KeyCompression: j.Compression,
 		conf.KeyColumns: "date,log,stream,level,id,latency,ok,$kubernetes['pod_name'],$kubernetes['namespace_name'],$kubernetes['labels']",
 	}
-	return conf.OpenFormat(conf.Map(values), conf.Environment{Formats: conf.FormatNames(), Schemes: []string{"file"}})
+	return conf.OpenFormat(conf.Map(values), conf.Environment{Formats: conf.FormatNames(), Schemes: []string{"file"}, OpenSchema: schema.Open})
 }
 
 // discarded counts what it discards.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/conf"
+	"github.com/out-hdfs/out_hdfs/instance"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
@@ -88,7 +89,7 @@ func client(t testing.TB, defaultFS string, patience time.Duration, more map[str
 
 // agent is one instance of the sink.
 type agent struct {
-	*conf.Instance
+	*instance.Instance
 	log logbook
 }
 
@@ -111,9 +112,9 @@ func try(t testing.TB, options map[string]string) (*agent, error) {
 	}
 	a := &agent{}
 	var err error
-	a.Instance, err = conf.Open(conf.Map(values), conf.System{
-		Log: a.log.logger(), Registry: conf.NewRegistry(), Owner: t.Name(),
-		Getenv: func(string) string { return "" }, ChunkFiles: conf.ListChunkFiles,
+	a.Instance, err = instance.Open(conf.Map(values), instance.System{
+		Log: a.log.logger(), Registry: instance.NewRegistry(), Owner: t.Name(),
+		Getenv: func(string) string { return "" }, ChunkFiles: instance.ListChunkFiles,
 	})
 	return a, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
 func TestExtensionOfEveryFormat(t *testing.T) {
@@ -26,7 +27,7 @@ func TestExtensionOfEveryFormat(t *testing.T) {
 	} {
 		t.Run(tc.format+" "+tc.compression, func(t *testing.T) {
 			s := parse(t, with(KeyFormat, tc.format, KeyCompression, tc.compression, KeyColumns, "a"))
-			f, err := s.newFormat()
+			f, err := s.NewFormat(schema.Open)
 			if err != nil || f.Extension() != tc.want {
 				t.Errorf("got %v, error %v", f, err)
 			}
@@ -42,7 +43,7 @@ func TestEveryFormatTakesItsCompressions(t *testing.T) {
 		}
 		for _, compression := range f.compressions {
 			s := parse(t, with(KeyFormat, f.name, KeyCompression, compression, KeyColumns, "a"))
-			if _, err := s.newFormat(); err != nil {
+			if _, err := s.NewFormat(schema.Open); err != nil {
 				t.Errorf("%s %s: %v", f.name, compression, err)
 			}
 		}
@@ -68,7 +69,7 @@ func TestEachFormatTakesItsOwnKeys(t *testing.T) {
 	} {
 		t.Run(format, func(t *testing.T) {
 			s := parse(t, with(append(keys, KeyFormat, format)...))
-			got := own{s.TextKey.String(), s.Columns, s.CSVDelimiter, s.CSVHeader, s.CSVLineEnding, s.SequenceFileType, s.SequenceFileValue, s.SequenceFileClass}
+			got := own{s.Format.TextKey.String(), s.Format.Columns, s.CSV.Delimiter, s.CSV.Header, s.CSV.LineEnding, s.SequenceFile.Type, s.SequenceFile.Value, s.SequenceFile.Class}
 			if got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
@@ -87,7 +88,7 @@ func TestMetadataAndGroups(t *testing.T) {
 				values = append(values, KeyJSONMetadataKey, "meta", KeyJSONGroupKey, "group")
 			}
 			s := parse(t, with(values...))
-			format, err := s.newFormat()
+			format, err := s.NewFormat(schema.Open)
 			if err != nil {
 				t.Fatal(err)
 			}

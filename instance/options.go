@@ -1,4 +1,4 @@
-package conf
+package instance
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/out-hdfs/out_hdfs/conf"
 )
 
 // rememberedName holds the options of the last start in the state directory,
@@ -13,12 +15,12 @@ import (
 // is a convenience: nothing depends on it.
 const rememberedName = "options.json"
 
-func remember(s Settings, env Environment) error {
+func remember(s conf.Settings, env conf.Environment) error {
 	b, err := json.MarshalIndent(s.Values(env), "", "  ")
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.StateDir, rememberedName)
+	name := filepath.Join(s.State.Dir, rememberedName)
 	if err := os.WriteFile(name+".new", append(b, '\n'), 0o600); err != nil {
 		return err
 	}

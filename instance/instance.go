@@ -1,4 +1,11 @@
-package conf
+// Package instance assembles a running output from its configuration: it makes
+// the state directory, joins the parts that the settings name to a sink, opens
+// the socket for operators, and notes the options for `out-hdfs drain`.
+//
+// It and conf/format.go, conf/buckets.go and conf/rolling.go are where concrete
+// parts are named: a new format, assigner, policy or file system is one package
+// and one line there. It decides nothing about a record.
+package instance
 
 import (
 	"context"
@@ -12,12 +19,10 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/assigner"
-	"github.com/out-hdfs/out_hdfs/assigner/basepath"
-	"github.com/out-hdfs/out_hdfs/assigner/datetime"
-	"github.com/out-hdfs/out_hdfs/assigner/partition"
 	"github.com/out-hdfs/out_hdfs/codec/deadletter"
 	"github.com/out-hdfs/out_hdfs/codec/event"
-	"github.com/out-hdfs/out_hdfs/rolling"
+	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/control"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
@@ -27,10 +32,6 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
-// This file, and formats.go beside it, are the one place that names concrete
-// parts: a new format, assigner, policy or file system is one package and one
-// line here.
-
 // NewRegistry returns the file systems that are built in. Instances of one
 // process share it, and with it their clients.
 func NewRegistry() *fs.Registry {
@@ -38,24 +39,6 @@ func NewRegistry() *fs.Registry {
 	r.Register("file", localfs.Opener{})
 	r.Register(schemeHDFS, hdfsfs.Opener{System: hadoopSystem(os.Getenv)})
 	return r
-}
-
-// newAssigner makes the configured assigner. Parse has tried it.
-func (s *Settings) newAssigner() (assigner.Assigner, error) {
-	switch s.Assigner {
-	case AssignerBasePath:
-		return basepath.Assigner{}, nil
-	case AssignerPartition:
-		return partition.New(partition.Options{By: s.PartitionBy, Zone: s.BucketZone, Source: s.BucketTime})
-	}
-	return datetime.New(datetime.Options{Pattern: s.BucketFormat, Zone: s.BucketZone, Source: s.BucketTime})
-}
-
-func (s *Settings) policy() rolling.Policy {
-	if s.RollingPolicy == RollingOnCheckpoint {
-		return rolling.OnCheckpoint{}
-	}
-	return rolling.Default{Size: s.RollSize, Interval: s.RollInterval, Inactivity: s.RollInactivity}
 }
 
 // letters are dead letters as JSON lines, by the day of arrival in the buckets'
@@ -86,8 +69,10 @@ type System struct {
 }
 
 // Environment is what Parse needs to know of the process.
-func (s System) Environment() Environment {
-	return Environment{Formats: FormatNames(), Schemes: s.Registry.Schemes(), StateDirectory: s.Getenv("STATE_DIRECTORY")}
+func (s System) Environment() conf.Environment {
+	return conf.Environment{
+		Formats: conf.FormatNames(), Schemes: s.Registry.Schemes(), OpenSchema: schema.Open, StateDirectory: s.Getenv("STATE_DIRECTORY"),
+	}
 }
 
 // Instance is a running sink and the socket on which operators reach it.
@@ -107,11 +92,11 @@ func (i *Instance) Close() error {
 
 // Open reads an instance's configuration, recovers its state and starts its
 // sink. The error joins everything that is wrong with the configuration.
-func Open(lookup Lookup, sys System) (*Instance, error) {
+func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
 	env := sys.Environment()
 	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
-	s, warnings, err := Parse(lookup, env)
+	s, warnings, err := conf.Parse(lookup, env)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +106,10 @@ func Open(lookup Lookup, sys System) (*Instance, error) {
 	for _, w := range warnings {
 		sys.Log.Warn(w)
 	}
-	if err := s.makeStateDir(); err != nil {
+	if err := makeStateDir(&s); err != nil {
 		return nil, err
 	}
-	cfg, err := s.sinkConfig(sys, hadoop)
+	cfg, err := sinkConfig(&s, sys, hadoop)
 	if err != nil {
 		return nil, err
 	}
@@ -132,67 +117,67 @@ func Open(lookup Lookup, sys System) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	sys.Log.Info("writing to "+s.Target.String(), "writer_id", opened.WriterID(), "format", s.Format, "state_dir", s.StateDir)
+	sys.Log.Info("writing to "+s.Target.Location.String(), "writer_id", opened.WriterID(), "format", s.Format.Name, "state_dir", s.State.Dir)
 	if err := remember(s, env); err != nil {
-		sys.Log.Warn("the options can't be noted for `out-hdfs drain`", "state_dir", s.StateDir, "error", err)
+		sys.Log.Warn("the options can't be noted for `out-hdfs drain`", "state_dir", s.State.Dir, "error", err)
 	}
-	server, err := control.Serve(s.StateDir, opened)
+	server, err := control.Serve(s.State.Dir, opened)
 	if err != nil {
-		sys.Log.Warn("`out-hdfs` can't ask this instance for its status", "state_dir", s.StateDir, "error", err)
+		sys.Log.Warn("`out-hdfs` can't ask this instance for its status", "state_dir", s.State.Dir, "error", err)
 	}
 	return &Instance{opened, server}, nil
 }
 
-func (s *Settings) makeStateDir() error {
-	if s.StateDirDefault {
-		if err := CheckVolatile(s.StateDir, Statfs); err != nil {
+func makeStateDir(s *conf.Settings) error {
+	if s.State.DirIsDefault {
+		if err := CheckVolatile(s.State.Dir, Statfs); err != nil {
 			return err
 		}
 	}
-	if err := os.MkdirAll(s.StateDir, 0o700); err != nil {
-		return fmt.Errorf("make %s: %w", KeyStateDir, err)
+	if err := os.MkdirAll(s.State.Dir, 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", conf.KeyStateDir, err)
 	}
 	return nil
 }
 
 // sinkConfig picks the parts.
-func (s *Settings) sinkConfig(sys System, hadoop cluster) (sink.Config, error) {
-	d, err := disk.NewOS(s.StateDir)
+func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, error) {
+	d, err := disk.NewOS(s.State.Dir)
 	if err != nil {
 		return sink.Config{}, err
 	}
-	if _, err := s.newAssigner(); err != nil {
-		return sink.Config{}, fmt.Errorf("%s: %w", KeyAssigner, err)
+	if _, err := s.NewAssigner(); err != nil {
+		return sink.Config{}, fmt.Errorf("%s: %w", conf.KeyAssigner, err)
 	}
-	format, err := s.newFormat()
+	format, err := s.NewFormat(schema.Open)
 	if err != nil {
 		return sink.Config{}, err
 	}
 	suffix := format.Extension()
-	if s.PartSuffix != nil {
-		suffix = *s.PartSuffix
+	if s.Files.Suffix != nil {
+		suffix = *s.Files.Suffix
 	}
 	return sink.Config{
-		Disk: d, StateDir: s.StateDir, Log: sys.Log, Owner: sys.Owner,
-		WriterID: s.WriterID, DefaultWriterID: defaultWriterID,
-		Target: s.Target.Scheme + "://" + s.Target.Authority, Base: s.Target.Path,
-		OpenTarget: s.openTarget(sys.Registry, hadoop),
+		Disk: d, StateDir: s.State.Dir, Log: sys.Log, Owner: sys.Owner,
+		WriterID: s.Files.WriterID, DefaultWriterID: defaultWriterID,
+		Target: s.Target.Location.Scheme + "://" + s.Target.Location.Authority, Base: s.Target.Location.Path,
+		OpenTarget: openTarget(s, sys.Registry, hadoop),
 		Upload: fs.UploadOptions{
-			FileMode: s.FileMode, DirMode: s.DirMode, Replication: s.Replication, BlockSize: s.BlockSize,
+			FileMode: s.Files.FileMode, DirMode: s.Files.DirMode, Replication: s.HDFS.Replication, BlockSize: s.HDFS.BlockSize,
 		},
 		NewAssigner: func() assigner.Assigner {
-			a, err := s.newAssigner()
+			a, err := s.NewAssigner()
 			if err != nil {
-				panic("conf: an assigner that was made before can't be made: " + err.Error())
+				panic("instance: an assigner that was made before can't be made: " + err.Error())
 			}
 			return a
 		},
-		Format: format, Letters: letters{s.BucketZone}, Policy: s.policy(),
-		PartPrefix: s.PartPrefix, PartSuffix: suffix,
-		BucketCheckInterval: s.BucketCheckInterval, MaxOpenBuckets: s.MaxOpenBuckets,
-		StateLimit: s.StateLimit, MemoryLimit: s.MemoryLimit, SegmentSize: segmentSize(s.StateLimit),
-		Uploads: s.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
-		FlushTimeout: s.FlushTimeout, ExitTimeout: s.ExitTimeout,
+		Format: format, Letters: letters{s.Buckets.Zone}, Policy: s.NewPolicy(),
+		PartPrefix: s.Files.Prefix, PartSuffix: suffix,
+		BucketCheckInterval: s.Rolling.CheckInterval, MaxOpenBuckets: s.Buckets.MaxOpen,
+		StateLimit: s.State.Limit, MemoryLimit: s.State.MemoryLimit, SegmentSize: segmentSize(s.State.Limit),
+		Uploads: s.Delivery.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
+		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
 		ChunkFiles: sys.ChunkFiles,
 	}, nil
 }
@@ -204,7 +189,7 @@ func segmentSize(stateLimit int64) int64 {
 
 // openTarget opens today's target, or that of a part which an earlier
 // configuration rolled.
-func (s *Settings) openTarget(r *fs.Registry, hadoop cluster) func(ctx context.Context, target string) (*fs.Client, error) {
+func openTarget(s *conf.Settings, r *fs.Registry, hadoop cluster) func(ctx context.Context, target string) (*fs.Client, error) {
 	return func(ctx context.Context, target string) (*fs.Client, error) {
 		scheme, authority, ok := strings.Cut(target, "://")
 		if !ok {
@@ -217,7 +202,7 @@ func (s *Settings) openTarget(r *fs.Registry, hadoop cluster) func(ctx context.C
 			if o.Settings, err = hadoop.settings(); err != nil {
 				return nil, err
 			}
-			o.User = s.HDFSUser
+			o.User = s.HDFS.User
 		}
 		return r.Acquire(ctx, at, o)
 	}

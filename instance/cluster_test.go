@@ -1,11 +1,14 @@
-package conf
+package instance
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/out-hdfs/out_hdfs/conf"
 )
 
 // TestPathWithoutSchemeBesideABrokenHadoopConfiguration: it may be meant for
@@ -21,17 +24,17 @@ func TestPathWithoutSchemeBesideABrokenHadoopConfiguration(t *testing.T) {
 		env  string   // HADOOP_CONF_DIR
 		keys []string // of the mistakes; none is none
 	}{
-		{"given and broken", map[string]string{KeyHadoopConfDir: broken}, "", []string{KeyPath}},
-		{"given and missing", map[string]string{KeyHadoopConfDir: filepath.Join(broken, "missing")}, "", []string{KeyPath}},
-		{"found and broken", nil, broken, []string{KeyPath}},
-		{"a default of its own", map[string]string{KeyDefaultScheme: "file"}, broken, nil},
+		{"given and broken", map[string]string{conf.KeyHadoopConfDir: broken}, "", []string{conf.KeyPath}},
+		{"given and missing", map[string]string{conf.KeyHadoopConfDir: filepath.Join(broken, "missing")}, "", []string{conf.KeyPath}},
+		{"found and broken", nil, broken, []string{conf.KeyPath}},
+		{"a default of its own", map[string]string{conf.KeyDefaultScheme: "file"}, broken, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			set := map[string]string{KeyPath: t.TempDir(), KeyStateDir: t.TempDir(), KeyStateLimit: "300M"}
+			set := map[string]string{conf.KeyPath: t.TempDir(), conf.KeyStateDir: t.TempDir(), conf.KeyStateLimit: "300M"}
 			for k, v := range tc.set {
 				set[k] = v
 			}
-			i, err := Open(Map(set), System{
+			i, err := Open(conf.Map(set), System{
 				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), ChunkFiles: ListChunkFiles, Owner: t.Name(),
 				Getenv: func(name string) string { return map[string]string{"HADOOP_CONF_DIR": tc.env}[name] },
 			})
@@ -66,9 +69,9 @@ func TestHadoopConfigurationThatCanNeverWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			set := map[string]string{
-				KeyPath: "hdfs://127.0.0.1:1/logs", KeyStateDir: t.TempDir(), KeyStateLimit: "300M", KeyHDFSUser: "alice", KeyHadoopConfDir: dir,
+				conf.KeyPath: "hdfs://127.0.0.1:1/logs", conf.KeyStateDir: t.TempDir(), conf.KeyStateLimit: "300M", conf.KeyHDFSUser: "alice", conf.KeyHadoopConfDir: dir,
 			}
-			i, err := Open(Map(set), System{
+			i, err := Open(conf.Map(set), System{
 				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), ChunkFiles: ListChunkFiles, Owner: t.Name(),
 				Getenv: func(string) string { return "" },
 			})
@@ -77,4 +80,22 @@ func TestHadoopConfigurationThatCanNeverWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mistakes are the keys of what is wrong with a configuration.
+func mistakes(t *testing.T, err error) (keys []string) {
+	t.Helper()
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatalf("%v isn't a list of mistakes", err)
+	}
+	for _, e := range joined.Unwrap() {
+		var m *conf.Mistake
+		if !errors.As(e, &m) {
+			t.Errorf("%v isn't a mistake", e)
+			continue
+		}
+		keys = append(keys, m.Key)
+	}
+	return keys
 }

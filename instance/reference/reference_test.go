@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheReadmeIsUpToDate(t *testing.T) {
-	if err := run("../../README.md", true); err != nil {
+	if err := run("../../docs/reference.md", true); err != nil {
 		t.Error(err)
 	}
 }
@@ -56,7 +56,7 @@ func TestReplace(t *testing.T) {
 }
 
 func TestCheckWritesNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "README.md")
+	path := filepath.Join(t.TempDir(), "reference.md")
 	old := "text\n" + begin + "\n" + end + "\ntext\n"
 	if err := os.WriteFile(path, []byte(old), 0o644); err != nil {
 		t.Fatal(err)
