@@ -1,5 +1,6 @@
 # make        build/out_hdfs.so, the plugin, and build/out-hdfs, its command
 # make test   everything that can be checked on one machine
+# make tools  installs what the tests need and is missing, or says what to type
 # make demo   a few thousand log events into hourly files, shown step by step
 # make demo-hdfs  the same on a real HDFS, which needs Java and Maven
 # make bench  the sink and the formats beside the least that can be done, and others
@@ -10,26 +11,37 @@ FUZZTIME  ?= 5000x
 BENCHTIME ?= 1s
 TIMEOUT   ?= 20m
 
+# Everything is built with cgo and as position independent code, so that plugin,
+# command and tests use one compilation of the standard library.
+export CGO_ENABLED = 1
+export GOFLAGS = -trimpath -buildmode=pie
+
 .DELETE_ON_ERROR:
-.PHONY: all test format vet lint reference unit process fuzz demo demo-hdfs bench clean FORCE
+.PHONY: all test compilers tools format vet lint reference unit process fuzz demo demo-hdfs bench clean FORCE
 
 all: build/out_hdfs.so build/out-hdfs
 
 # Go knows best what is up to date.
-build/out_hdfs.so: FORCE
+build/out_hdfs.so: compilers FORCE
 	@echo "  GO    $@"
-	@CGO_ENABLED=1 $(GO) build -trimpath -buildmode=c-shared -o $@ .
+	@$(GO) build -buildmode=c-shared -o $@ .
 
-build/out-hdfs: FORCE
+build/out-hdfs: compilers FORCE
 	@echo "  GO    $@"
-	@CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/out-hdfs
+	@$(GO) build -o $@ ./cmd/out-hdfs
 
-build/host: $(wildcard tests/host/csrc/*.c tests/host/csrc/*.h)
+build/host: $(wildcard tests/host/csrc/*.c tests/host/csrc/*.h) | compilers
 	@echo "  CC    $@"
 	@mkdir -p build
 	@cc -std=gnu11 -Wall -Wextra -Werror -O1 -g -rdynamic -o $@ tests/host/csrc/*.c -lpthread -ldl
 
-test: format vet lint reference all unit process fuzz
+compilers:
+	@tests/tools.sh compilers
+
+tools:
+	@tests/tools.sh all
+
+test: tools format vet lint reference all unit process fuzz
 	@echo "  OK    all tests passed"
 
 format:
@@ -52,9 +64,9 @@ reference:
 # long enumerations of the sink are shortened there and whole without it.
 unit:
 	@echo "  TEST  packages, with the race detector"
-	@$(GO) test -race -short -timeout $(TIMEOUT) . ./cmd/... ./conf/... ./sink/...
+	@$(GO) test -race -short -timeout $(TIMEOUT) . ./cmd/... ./conf/... ./fluentbit/... ./instance/... ./sink/...
 	@echo "  TEST  packages"
-	@$(GO) test -timeout $(TIMEOUT) ./assigner/... ./codec/... ./rolling/... ./sink ./sink/disk/... ./sink/journal
+	@$(GO) test -timeout $(TIMEOUT) ./assigner/... ./codec/... ./rolling/... ./sink ./sink/disk/... ./sink/journal/...
 
 # What runs the plugin in processes of its own, on a real HDFS and for real
 # readers, where the detector sees nothing. One after the other: each fills the
@@ -76,10 +88,10 @@ fuzz:
 demo: all build/host
 	@tests/demo/demo.sh
 
-demo-hdfs: all build/host
+demo-hdfs: tools all build/host
 	@GO="$(GO)" tests/demo/demo-hdfs.sh
 
-bench:
+bench: tools
 	@$(GO) run ./tests/bench
 	@$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./codec/... ./sink/journal
 

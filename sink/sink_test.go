@@ -16,11 +16,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestEveryRecordIsPublishedOnce(t *testing.T) {
 	for name, cfg := range map[string]func(*sink.Config){
-		"blocks":                    nil,
+		"blocks":           nil,
 		"streaming format": func(c *sink.Config) { c.Format = sinktest.Streaming{Format: c.Format} },
-		"no memory":                 func(c *sink.Config) { c.MemoryLimit = 0 },
-		"one bucket open":           func(c *sink.Config) { c.MaxOpenBuckets = 1 },
-		"one worker":                func(c *sink.Config) { c.Workers = 1; c.Uploads = 1 },
+		"no memory":        func(c *sink.Config) { c.MemoryLimit = 0 },
+		"one bucket open":  func(c *sink.Config) { c.MaxOpenBuckets = 1 },
+		"one worker":       func(c *sink.Config) { c.Workers = 1; c.Uploads = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
