@@ -61,9 +61,9 @@ type checked struct {
 	depth   int
 }
 
-// mostParts bounds how deep the JSON of a schema nests: a type takes up to four
+// maxParts bounds how deep the JSON of a schema nests: a type takes up to four
 // objects and lists, and its types lie at most maxNesting deep.
-const mostParts = 4 * maxNesting
+const maxParts = 4 * maxNesting
 
 func (c *checked) json(schema any) (string, error) {
 	v, err := c.part(schema, scope{})
@@ -79,7 +79,7 @@ func (c *checked) json(schema any) (string, error) {
 type scope struct{ avro, goavro string }
 
 func (c *checked) part(v any, in scope) (any, error) {
-	if c.depth++; c.depth > mostParts {
+	if c.depth++; c.depth > maxParts {
 		return nil, errTooDeep
 	}
 	defer func() { c.depth-- }()

@@ -46,7 +46,7 @@ func Parse(text []byte, rules Rules, dateKey, tagKey string) (*Schema, error) {
 	if err := json.Compact(&compact, text); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
-	return seal(root, rules, compact.Bytes()), nil
+	return newSchema(root, rules, compact.Bytes()), nil
 }
 
 // parseRoot reads a schema whose fields keep their sources as written. Records

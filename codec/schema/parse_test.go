@@ -178,7 +178,7 @@ func learning(t *testing.T, dir string) *schema.Schemas {
 	return s
 }
 
-// columns are the learned columns and their types, without those beside the
+// columns are the learned columns and their types, without those outside the
 // record.
 func columns(s *schema.Schema) string { return strings.Join(columnsOf(s.Root), " ") }
 
