@@ -46,7 +46,7 @@ func Parse(text []byte, rules Rules, dateKey, tagKey string) (*Schema, error) {
 	if err := json.Compact(&compact, text); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
-	return seal(root, rules, compact.Bytes()), nil
+	return newSchema(root, rules, compact.Bytes()), nil
 }
 
 // parseRoot reads a schema whose fields keep their sources as written. Records
@@ -60,6 +60,9 @@ func parseRoot(text []byte) (*Record, error) {
 	}
 	if d.More() {
 		return nil, fmt.Errorf("%w: something follows the schema", ErrSchema)
+	}
+	if err := check(v); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	p := parser{named: map[string]*Type{}}
 	t, err := p.parse(v, "")
@@ -117,7 +120,8 @@ func checkSource(f *Field) error {
 	return nil
 }
 
-// parser reads Avro's JSON, which has been decoded with numbers kept as text.
+// parser builds the types of a schema that check has found sound. The JSON has
+// been decoded with numbers kept as text.
 type parser struct {
 	named map[string]*Type // by full name
 	depth int
@@ -126,9 +130,11 @@ type parser struct {
 // maxNesting bounds a schema's recursion.
 const maxNesting = 64
 
+var errTooDeep = fmt.Errorf("types lie more than %d deep in one another", maxNesting)
+
 func (p *parser) parse(v any, namespace string) (*Type, error) {
 	if p.depth++; p.depth > maxNesting {
-		return nil, fmt.Errorf("types lie more than %d deep in one another", maxNesting)
+		return nil, errTooDeep
 	}
 	defer func() { p.depth-- }()
 	switch v := v.(type) {
@@ -143,10 +149,8 @@ func (p *parser) parse(v any, namespace string) (*Type, error) {
 }
 
 func (p *parser) reference(name, namespace string) (*Type, error) {
-	for k := Null; k <= String; k++ {
-		if k.String() == name {
-			return &Type{Kind: k}, nil
-		}
+	if t := primitive(name); t != nil {
+		return t, nil
 	}
 	for _, full := range []string{fullName(name, namespace), name} {
 		if t := p.named[full]; t != nil {
@@ -154,6 +158,16 @@ func (p *parser) reference(name, namespace string) (*Type, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no type %q; a named type is written out where it is first used", name)
+}
+
+// primitive is the type of that name, nil if it isn't a primitive one.
+func primitive(name string) *Type {
+	for k := Null; k <= String; k++ {
+		if k.String() == name {
+			return &Type{Kind: k}
+		}
+	}
+	return nil
 }
 
 func fullName(name, namespace string) string {
@@ -166,26 +180,18 @@ func fullName(name, namespace string) string {
 // union reads a list of types. Null and one other are a Nullable type.
 func (p *parser) union(list []any, namespace string) (*Type, error) {
 	u := &Type{Kind: Union}
-	seen := map[string]bool{}
 	for _, v := range list {
 		t, err := p.parse(v, namespace)
 		if err != nil {
 			return nil, err
 		}
-		id := t.Kind.String() + " " + t.named()
-		switch {
-		case t.Kind == Union || t.Nullable:
+		if t.Kind == Union || t.Nullable {
 			return nil, errors.New("a union can't hold a union")
-		case seen[id]:
-			return nil, fmt.Errorf("a union has %s twice", t.Kind)
 		}
-		seen[id] = true
 		u.Branches = append(u.Branches, t)
 	}
 	b := u.Branches
 	switch {
-	case len(b) == 0:
-		return nil, errors.New("a union needs a type")
 	case len(b) == 2 && b[0].Kind == Null:
 		return b[1].nullable(false), nil
 	case len(b) == 2 && b[1].Kind == Null:
@@ -200,20 +206,9 @@ func (t *Type) nullable(second bool) *Type {
 	return &n
 }
 
-// named is the type's full name, "" if it has none.
-func (t *Type) named() string {
-	if t.Record != nil {
-		return t.Record.Name
-	}
-	return t.Name
-}
-
 func (p *parser) complex(m map[string]any, namespace string) (*Type, error) {
 	kind, ok := m["type"].(string)
 	if !ok {
-		if m["type"] == nil {
-			return nil, errors.New(`a type has no "type"`)
-		}
 		return p.parse(m["type"], namespace)
 	}
 	switch kind {
@@ -248,11 +243,6 @@ func (p *parser) define(m map[string]any, namespace string, t *Type) (full, inne
 		namespace = ns
 	}
 	full = fullName(name, namespace)
-	for part := range strings.SplitSeq(full, ".") {
-		if part != avroName(part) {
-			return "", "", fmt.Errorf("%q is no name: use letters, digits and underscores", full)
-		}
-	}
 	if p.named[full] != nil {
 		return "", "", fmt.Errorf("the type %q is defined twice", full)
 	}
@@ -271,20 +261,20 @@ func (p *parser) record(m map[string]any, namespace string) (*Type, error) {
 		return nil, err
 	}
 	r.Name = full
-	list, ok := m["fields"].([]any)
-	if !ok || len(list) == 0 {
+	list, _ := m["fields"].([]any)
+	if len(list) == 0 {
 		return nil, fmt.Errorf("the record %q has no fields", full)
 	}
-	fieldNames, columns, keys := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	columns, keys := map[string]bool{}, map[string]bool{}
 	for _, v := range list {
 		f, err := p.field(v, inner)
 		if err != nil {
 			return nil, err
 		}
-		if fieldNames[f.Name] || columns[f.Column] || f.Bound && keys[f.Key] {
-			return nil, fmt.Errorf("the record %q has the field %q twice", full, f.Name)
+		if columns[f.Column] || f.Bound && keys[f.Key] {
+			return nil, fmt.Errorf("the record %q has the column or the key of the field %q twice", full, f.Name)
 		}
-		fieldNames[f.Name], columns[f.Column] = true, true
+		columns[f.Column] = true
 		if f.Bound {
 			keys[f.Key] = true
 		}
@@ -294,13 +284,10 @@ func (p *parser) record(m map[string]any, namespace string) (*Type, error) {
 }
 
 func (p *parser) field(v any, namespace string) (*Field, error) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%v is no field", v)
-	}
+	m, _ := v.(map[string]any)
 	f := &Field{Bound: true}
 	f.Name, _ = m["name"].(string)
-	if f.Name == "" || f.Name != avroName(f.Name) {
+	if f.Name != avroName(f.Name) { // goavro takes what is behind a dot
 		return nil, fmt.Errorf("%q is no field name: use letters, digits and underscores, and give the record's own key as %q", f.Name, propertyKey)
 	}
 	wrap := func(err error) error { return fmt.Errorf("field %q: %w", f.Name, err) }
@@ -312,7 +299,7 @@ func (p *parser) field(v any, namespace string) (*Field, error) {
 		return nil, wrap(err)
 	}
 	if out, ok := m["default"]; ok {
-		if f.Default, err = defaultOf(f.Type, out); err != nil {
+		if f.Default, err = appendDefault(nil, f.Type, out); err != nil {
 			return nil, wrap(fmt.Errorf("default: %w", err))
 		}
 	}

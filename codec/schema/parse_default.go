@@ -2,23 +2,19 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 
 	"github.com/tinylib/msgp/msgp"
 )
 
-// defaultOf turns a default from the schema's JSON into what a record would
-// hold, raw msgpack. A union's default is of its first branch; a nullable
-// type's may be of either.
-func defaultOf(t *Type, v any) ([]byte, error) {
-	b, err := appendDefault(nil, t, v)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
-}
+var errDefault = errors.New("it isn't of the field's type")
 
+// appendDefault turns a default from the schema's JSON into what a record would
+// hold, raw msgpack. A union's default is of its first branch; a nullable type's may
+// be of either. Numbers out of their type's range, and what check keeps from goavro,
+// are refused here.
 func appendDefault(dst []byte, t *Type, v any) ([]byte, error) {
 	if v == nil && (t.Nullable || t.Kind == Null) {
 		return msgp.AppendNil(dst), nil

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -16,15 +15,12 @@ func (p *parser) enum(m map[string]any, namespace string) (*Type, error) {
 	list, _ := m["symbols"].([]any)
 	seen := map[string]bool{}
 	for _, v := range list {
-		s, ok := v.(string)
-		if !ok || s == "" || s != avroName(s) || seen[s] {
-			return nil, fmt.Errorf("the enum %q has the symbol %v: use each name once, of letters, digits and underscores", full, v)
+		s, _ := v.(string)
+		if seen[s] {
+			return nil, fmt.Errorf("the enum %q has the symbol %q twice: use each once", full, s)
 		}
 		seen[s] = true
 		t.Symbols = append(t.Symbols, s)
-	}
-	if len(t.Symbols) == 0 {
-		return nil, fmt.Errorf("the enum %q has no symbols", full)
 	}
 	return t, nil
 }
@@ -113,5 +109,3 @@ func bytesOfDigits(digits int) int {
 
 // DecimalSize is how many bytes hold every value of a Decimal.
 func (t *Type) DecimalSize() int { return bytesOfDigits(t.Precision) }
-
-var errDefault = errors.New("it isn't of the field's type")

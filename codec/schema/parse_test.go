@@ -55,6 +55,21 @@ func TestMistakes(t *testing.T) {
 		{"a default of another type", record(`{"name":"a","type":"long","default":"x"}`), "default"},
 		{"a default out of range", record(`{"name":"a","type":"int","default":4000000000}`), "default"},
 		{"a null default", record(`{"name":"a","type":"long","default":null}`), "default"},
+		{"a type's name", `{"type":"record","name":"x-y","fields":[{"name":"a","type":"long"}]}`, "letters, digits"},
+		{"a type's name below", record(`{"name":"a","type":{"type":"fixed","name":"1st","size":1}}`), "letters, digits"},
+		{"a field's name with a dot", record(`{"name":"x.y","type":"long"}`), `as "key"`},
+		{"a symbol", record(`{"name":"a","type":{"type":"enum","name":"e","symbols":["x y"]}}`), "letters, digits"},
+		{"an enum that lacks symbols", record(`{"name":"a","type":{"type":"enum","name":"e"}}`), "no symbols"},
+		{"a record that lacks fields", `{"type":"record","name":"r"}`, "fields"},
+		{"an array that lacks items", record(`{"name":"a","type":{"type":"array"}}`), "items"},
+		{"a field that is none", record(`"a"`), "field 1"},
+		{"a type that is none", record(`{"name":"a","type":5}`), "type"},
+		{"a type before it is written out", record(`{"name":"a","type":"f"},{"name":"b","type":{"type":"fixed","name":"f","size":1}}`), "first used"},
+		{"a named branch twice", record(`{"name":"a","type":{"type":"fixed","name":"f","size":1}},{"name":"b","type":["f","f"]}`), "twice"},
+		{"a branch twice, with another meaning", record(`{"name":"a","type":["long",{"type":"long","logicalType":"timestamp-millis"}]}`), "twice"},
+		{"a symbol as default that isn't one", record(`{"name":"a","type":{"type":"enum","name":"e","symbols":["A"]},"default":"B"}`), "default"},
+		{"a default of the items' type", record(`{"name":"a","type":{"type":"array","items":"long"},"default":["x"]}`), "default"},
+		{"nested beyond sense", record(`{"name":"a","type":` + strings.Repeat(`{"type":"array","items":`, 3000) + `"long"` + strings.Repeat("}", 3000) + `}`), "deep"},
 		{"nested too deep", record(`{"name":"a","type":` + strings.Repeat(`{"type":"array","items":`, 70) + `"long"` + strings.Repeat("}", 70) + `}`), "deep"},
 	}
 	for _, row := range rows {
@@ -68,6 +83,44 @@ func TestMistakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGoavroIsTooStrict: what Avro has and Java's parser takes is taken, although
+// goavro refuses it or fails. A row that goavro takes by itself isn't needed here.
+func TestGoavroIsTooStrict(t *testing.T) {
+	rows := []struct{ name, text string }{
+		{"a decimal's default", record(`{"name":"a","type":{"type":"fixed","name":"f","size":2,"logicalType":"decimal","precision":4},"default":"\u0000\u0001"}`)},
+		{"a default of a nullable type's second branch", record(`{"name":"a","type":["null","long"],"default":5}`)},
+		{"a default of a union's first branch, below", record(`{"name":"a","type":{"type":"array","items":["long","string"]},"default":[1]}`)},
+		{"a fixed's default above 0x7f", record(`{"name":"a","type":{"type":"fixed","name":"f","size":1},"default":"\u00ff"}`)},
+		{"two decimals without a scale", record(`{"name":"a","type":{"type":"bytes","logicalType":"decimal","precision":4}},{"name":"b","type":{"type":"bytes","logicalType":"decimal","precision":4}}`)},
+		{"a logical type of goavro's own", record(`{"name":"a","type":{"type":"string","logicalType":"validated-string"}}`)},
+		{"an error", `{"type":"error","name":"r","fields":[{"name":"a","type":"long"}]}`},
+		{"a type without a namespace in one", `{"type":"record","name":"p.r","fields":[
+			{"name":"a","type":{"type":"record","name":"q.r","fields":[{"name":"a","type":{"type":"fixed","name":"f","namespace":"","size":1}}]}},
+			{"name":"b","type":"f"}]}`},
+		{"a type that is called like a kind", record(`{"name":"a","type":{"type":"fixed","name":"array","size":1}},{"name":"b","type":{"type":"array","items":"array"},"default":[]},{"name":"c","type":["array",{"type":"array","items":"long"}]}`)},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			if goavroTakes(row.text) {
+				t.Error("goavro takes it")
+			}
+			if _, err := parse(row.text); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func goavroTakes(text string) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	_, err := goavro.NewCodec(text)
+	return err == nil
 }
 
 // TestNamedTypes: namespaces, references and recursion as Avro has them.
@@ -125,7 +178,7 @@ func learning(t *testing.T, dir string) *schema.Schemas {
 	return s
 }
 
-// columns are the learned columns and their types, without those beside the
+// columns are the learned columns and their types, without those outside the
 // record.
 func columns(s *schema.Schema) string { return strings.Join(columnsOf(s.Root), " ") }
 

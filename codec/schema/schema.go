@@ -134,7 +134,7 @@ type Record struct {
 // From is where a field's value comes from.
 type From uint8
 
-// A field that isn't FromRecord is found in the event beside its record. In a
+// A field that isn't FromRecord is found in the event, outside its record. In a
 // given schema the record's own value wins if it has one under the field's key.
 const (
 	FromRecord   From = iota
@@ -210,8 +210,8 @@ func (r *Record) finish() {
 	r.table.build(r.Fields)
 }
 
-// seal makes the schema of a record.
-func seal(root *Record, rules Rules, text []byte) *Schema {
+// newSchema makes the schema of a record.
+func newSchema(root *Record, rules Rules, text []byte) *Schema {
 	s := &Schema{Root: root, Rules: rules, Text: text, ID: fingerprint(text), Rest: -1}
 	for i, f := range root.Fields {
 		if f.From == FromRest {

@@ -17,7 +17,7 @@ type Options struct {
 	// Dir is where a learned schema is kept, so that a restart need not learn
 	// again; "" keeps none.
 	Dir string
-	// The columns of what lies beside the record; an empty key leaves it out.
+	// The columns of what lies outside the record; an empty key leaves it out.
 	// In a given schema DateKey and TagKey name the fields that take the event's
 	// time and tag.
 	DateKey, TagKey, MetadataKey, GroupKey string
@@ -150,12 +150,12 @@ func (s *Schemas) reserved() []string {
 	return keys
 }
 
-// make is the learned schema: what lies beside the record, its fields in the
+// make is the learned schema: what lies outside the record, its fields in the
 // order in which they were met, and what they can't hold.
 func (s *Schemas) make() *Schema {
 	const namespace, name = "out_hdfs", "event"
 	o, root := s.options, &Record{Name: namespace + "." + name}
-	beside := func(key string, from From, kind Kind, logical Logical) {
+	outside := func(key string, from From, kind Kind, logical Logical) {
 		if key == "" {
 			return
 		}
@@ -164,12 +164,12 @@ func (s *Schemas) make() *Schema {
 			Type: &Type{Kind: kind, Logical: logical, Nullable: true}, Default: nilValue(),
 		})
 	}
-	beside(o.DateKey, FromTime, Long, TimestampMicros)
-	beside(o.TagKey, FromTag, String, None)
-	beside(o.MetadataKey, FromMetadata, String, FreeForm)
-	beside(o.GroupKey, FromGroup, String, FreeForm)
+	outside(o.DateKey, FromTime, Long, TimestampMicros)
+	outside(o.TagKey, FromTag, String, None)
+	outside(o.MetadataKey, FromMetadata, String, FreeForm)
+	outside(o.GroupKey, FromGroup, String, FreeForm)
 	root.Fields = append(root.Fields, s.learner.root.fields(root.Name)...)
-	beside(RestKey, FromRest, String, None)
+	outside(RestKey, FromRest, String, None)
 	root.finish()
-	return seal(root, Learned, appendRecord(nil, root))
+	return newSchema(root, Learned, appendRecord(nil, root))
 }

@@ -17,7 +17,7 @@ type Stream struct {
 }
 
 // Odd are streams that try each rule of how a record is walked: what is missing,
-// null, unknown, of another type, nested, or in a field beside the record. They
+// null, unknown, of another type, nested, or outside the record. They
 // are the same in every run.
 func Odd() []Stream {
 	streams := []Stream{
@@ -45,7 +45,7 @@ func Odd() []Stream {
 			given := record(`{"name":"id","type":"long"},{"name":"f","type":` + c.Type + `},{"name":"after","type":"string"}`)
 			streams = append(streams, Stream{Name: rules + "conversion " + c.Name, Given: given, Strict: strict, Chunks: [][]byte{one(0, "f", c.Value)}})
 		}
-		for _, s := range beside() {
+		for _, s := range outside() {
 			s.Name, s.Strict = rules+s.Name, strict
 			streams = append(streams, s)
 		}
@@ -109,9 +109,9 @@ func evolving() (chunks [][]byte) {
 	return chunks
 }
 
-// beside are streams under schemas with defaults, sources, renamed keys and a
+// outside are streams under schemas with defaults, sources, renamed keys and a
 // field for the rest, at different places.
-func beside() []Stream {
+func outside() []Stream {
 	rest, nullableRest := `{"name":"_extra","type":"string"}`, `{"name":"_extra","type":["string","null"]}`
 	sources := []string{
 		`{"name":"date","type":"string"}`, `{"name":"date","type":["null","double"]}`, `{"name":"date","type":{"type":"long","logicalType":"timestamp-millis"}}`,

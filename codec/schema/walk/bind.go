@@ -120,7 +120,7 @@ func (b *binder) reserve(n int) (base int) {
 // value is what bind found for the i-th field, nil if nothing.
 func (b *binder) value(base, i int) []byte { return b.slots[base+i] }
 
-// put gives the i-th field a value from beside the record.
+// put gives the i-th field a value from outside the record.
 func (b *binder) put(base, i int, raw []byte) { b.slots[base+i] = raw }
 
 // release ends the use of what bind found.

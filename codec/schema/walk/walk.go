@@ -23,54 +23,6 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/schema/convert"
 )
 
-// Emitter writes the values of records in a format. The walk calls it in the
-// schema's order; each value comes with its type, which the schema says is
-// there. Bytes live until the walker's Reset.
-//
-// A value of a nullable type is either Null or the value itself.
-type Emitter interface {
-	// Mark returns where the emitter is, for Rewind, which takes back everything
-	// since. A record begins with a Mark, and so does each try of a union.
-	Mark() int
-	Rewind(mark int)
-
-	// Null writes the null of a nullable type, whatever its kind is.
-	Null(t *schema.Type)
-	Bool(t *schema.Type, v bool)
-	// Long writes an Int or a Long, in the unit of its logical type.
-	Long(t *schema.Type, v int64)
-	// Double writes a Float or a Double.
-	Double(t *schema.Type, v float64)
-	// Bytes writes a String, Bytes, a Fixed of its size, or a Decimal's unscaled
-	// value.
-	Bytes(t *schema.Type, b []byte)
-	// Symbol writes an Enum's symbol, of which i is the index and s the text.
-	Symbol(t *schema.Type, i int, s []byte)
-
-	// Record begins a record, whose fields follow.
-	Record(t *schema.Type)
-	// Begin begins an array or a map of n values, Next comes before each value
-	// but the first, Key before the value of a map, and End behind the last.
-	Begin(t *schema.Type, n int)
-	Next(t *schema.Type)
-	Key(t *schema.Type, key []byte)
-	End(t *schema.Type)
-	// Branch says of which branch of a union the value is that follows.
-	Branch(t *schema.Type, i int)
-
-	// Rest comes in the place of the field for the rest, whose value is known
-	// when all other fields are written: PutRest has it, JSON, nil for null.
-	Rest(t *schema.Type)
-	PutRest(t *schema.Type, json []byte)
-}
-
-// FreeForm is an Emitter that may write free-form values in a way of its own.
-type FreeForm interface {
-	// FreeForm writes the value, raw msgpack, and returns false if it can't: then
-	// nothing is written.
-	FreeForm(t *schema.Type, raw []byte) bool
-}
-
 // Walker walks records under one schema at a time. One goroutine uses it at a
 // time.
 type Walker struct {
@@ -191,8 +143,8 @@ func (w *Walker) putMap(base, i int, raw []byte) {
 	}
 }
 
-// top emits the fields of the root. What is left over is known when all else is
-// emitted.
+// top emits the fields of the root. What no field takes is known when all of them
+// are emitted.
 func (w *Walker) top(base int) bool {
 	for i, f := range w.root.Fields {
 		if i == w.rest {
@@ -201,27 +153,37 @@ func (w *Walker) top(base int) bool {
 			return false
 		}
 	}
-	if w.rest < 0 {
-		return true
-	}
-	t := w.root.Fields[w.rest].Type
+	return w.rest < 0 || w.putRest(w.root.Fields[w.rest].Type)
+}
+
+// putRest emits the field for the rest.
+func (w *Walker) putRest(t *schema.Type) bool {
 	rest := w.binder.extra.all()
-	if rest == nil {
-		text := []byte(nil)
-		if !t.Nullable {
-			text = []byte("{}")
+	switch {
+	case rest != nil:
+		if w.learned {
+			w.unknown = append(w.unknown, rest...)
 		}
-		w.emit.PutRest(t, text)
+	case t.Nullable:
+		w.emit.PutRest(t, nil)
 		return true
+	default:
+		rest = emptyMap
 	}
-	if w.learned {
-		w.unknown = append(w.unknown, rest...)
+	if w.isFreeForm(t) {
+		return w.freeForm.FreeForm(t, rest)
 	}
 	text, ok := w.convert.JSON(rest)
 	if ok {
 		w.emit.PutRest(t, text)
 	}
 	return ok
+}
+
+var emptyMap = []byte{0x80} // msgpack
+
+func (w *Walker) isFreeForm(t *schema.Type) bool {
+	return t.Logical == schema.FreeForm && w.freeForm != nil
 }
 
 // field emits a field; raw is nil if the record has none. Under a learned
@@ -287,7 +249,7 @@ func (w *Walker) value(t *schema.Type, raw []byte) bool {
 	}
 	switch t.Kind {
 	case schema.String:
-		if t.Logical == schema.FreeForm && w.freeForm != nil {
+		if w.isFreeForm(t) {
 			return w.freeForm.FreeForm(t, raw)
 		}
 		if s, ok := w.convert.Text(t, raw); ok {
