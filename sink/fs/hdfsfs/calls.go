@@ -30,12 +30,13 @@ var (
 	methodMkdirs        = method{"mkdirs", []string{"src", "masked", "createParent"}, "result"}
 	methodDelete        = method{"delete", []string{"src", "recursive"}, "result"}
 	methodSetPermission = method{"setPermission", []string{"src", "permission"}, ""}
+	methodComplete      = method{"complete", []string{"src", "clientName", "last", "fileId"}, "result"}
 	methodListing       = method{"getListing", []string{"src", "startAfter", "needLocation"}, "dirList"}
 )
 
 // checkCalls returns an error if a message isn't what this file expects.
 func checkCalls() error {
-	for _, m := range []method{methodFileInfo, methodIsFileClosed, methodRename, methodMkdirs, methodDelete, methodSetPermission, methodListing} {
+	for _, m := range []method{methodFileInfo, methodIsFileClosed, methodRename, methodMkdirs, methodDelete, methodSetPermission, methodComplete, methodListing} {
 		req, err := newMessage(m.name, "Request")
 		if err != nil {
 			return err
@@ -149,6 +150,14 @@ func remove(x executor, p string) (bool, error) {
 func setPermission(x executor, p string, mode uint32) error {
 	_, err := call(x, methodSetPermission, p, mode)
 	return err
+}
+
+// complete ends a file that was written by a client's writer, whose last block is
+// given, and says whether it is complete: it isn't while DataNodes haven't
+// reported its blocks.
+func complete(x executor, p, clientName string, last protoreflect.Message, fileID uint64) (bool, error) {
+	v, err := call(x, methodComplete, p, clientName, last, fileID)
+	return v.IsValid() && v.Bool(), err
 }
 
 // getListing returns entries of a directory after a name, in name order, and

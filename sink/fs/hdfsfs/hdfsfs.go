@@ -4,7 +4,7 @@
 // # Promises
 //
 // Upload answers nil only for a file that the NameNode has completed: no call on
-// its writer failed, the first Close answered well, and the NameNode then named
+// its writer failed, its Close was answered well, and the NameNode then named
 // the length that was sent and said that nobody holds the file open. Publish
 // never replaces, since the NameNode itself refuses to. An error's class is
 // never better than what is known: a lost answer to a change is Unclear.

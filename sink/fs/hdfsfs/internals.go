@@ -9,6 +9,7 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // This file alone reaches into the client library, github.com/colinmarc/hdfs
@@ -19,8 +20,10 @@ import (
 //     private field "namenode".
 //   - A FileWriter that failed leaves two goroutines behind, which only end
 //     when its block stream's private channels are closed.
-//   - A FileWriter that the NameNode refuses its next block for now has
-//     forgotten the block before, without which it can't ask again.
+//   - A FileWriter that the NameNode refuses its next block, or its end, until
+//     the blocks before are reported has forgotten its last block, without which
+//     it can't ask again: a second Close would never complete a file of several
+//     blocks.
 //   - That no NameNode was reached, so that nothing was sent, shows in the text
 //     of an error only.
 //
@@ -74,6 +77,9 @@ var streamFields = [...]struct {
 
 func checkWriter() error {
 	t := reflect.TypeFor[hdfs.FileWriter]()
+	if f, ok := t.FieldByName("fileId"); !ok || f.Type != reflect.TypeFor[*uint64]() {
+		return internalsError("%v has no fileId", t)
+	}
 	for _, name := range writerPath {
 		f, ok := t.FieldByName(name)
 		if !ok || f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct {
@@ -85,6 +91,10 @@ func checkWriter() error {
 				if _, ok := t.FieldByName(field); !ok {
 					return internalsError("%v has no %s", t, field)
 				}
+			}
+			f, _ := t.FieldByName("Block")
+			if located, ok := reflect.Zero(f.Type).Interface().(proto.Message); !ok || located.ProtoReflect().Descriptor().Fields().ByName("b") == nil {
+				return internalsError("%v is no located block", f.Type)
 			}
 		}
 	}
@@ -129,6 +139,17 @@ func askAgain(w *hdfs.FileWriter, last reflect.Value) {
 		full.Elem().FieldByName(name).Set(last.Elem().FieldByName(name))
 	}
 	private(reflect.ValueOf(w).Elem(), "blockWriter").Set(full)
+}
+
+// ending is what the NameNode needs to know to complete w's file, when last is
+// what its last block was written with.
+func ending(w *hdfs.FileWriter, last reflect.Value) (clientName string, block protoreflect.Message, fileID uint64) {
+	located := last.Elem().FieldByName("Block").Interface().(proto.Message).ProtoReflect()
+	block = located.Get(located.Descriptor().Fields().ByName("b")).Message()
+	if id := private(reflect.ValueOf(w).Elem(), "fileId").Interface().(*uint64); id != nil {
+		fileID = *id
+	}
+	return last.Elem().FieldByName("ClientName").String(), block, fileID
 }
 
 // abandon ends the goroutines of a writer on which a call has failed, and waits

@@ -1,6 +1,7 @@
 package hdfsfs_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,8 @@ import (
 
 // TestBlocksThatAreReportedLate: DataNodes may report what they have written in
 // batches (dfs.blockreport.incremental.intervalMsec), or late because they are
-// busy. The NameNode refuses the third block of a file, and the end of it, until
-// then, and an upload waits.
+// busy. The NameNode refuses a third block, and the end of a file, until then, and
+// an upload waits.
 func TestBlocksThatAreReportedLate(t *testing.T) {
 	ctx := bounded(t, 5*time.Minute)
 	c, err := hdfs.Start(ctx, hdfs.Options{DataNodes: 1, Properties: map[string]string{
@@ -24,14 +25,33 @@ func TestBlocksThatAreReportedLate(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, p.Close()) }()
 	f, dir := open(t, p.Addr(), user, with("dfs.replication", "1", "ipc.client.rpc-timeout.ms", "60000", "dfs.client.socket-timeout", "60s")), directory(t, c)
-	asked := p.Add(proxy.Rule{Message: "addBlock"})
-	const blocks = 4
-	whole := strings.Repeat("0123456789abcdef", (blocks<<20-1<<19)/16)
-	upload(t, f, dir+"/a", whole)
-	if got := (&store{hc: superuser(t, c)}).holds(dir+"/a", whole); got != "" {
-		t.Error(got)
-	}
-	if n := asked.Seen(); n <= blocks {
-		t.Errorf("the NameNode was asked for %d blocks %d times: none was refused", blocks, n)
+	st := &store{hc: superuser(t, c)}
+	for _, row := range []struct {
+		name    string
+		size    int
+		refused string // which call
+	}{
+		{"one block", 1 << 19, "complete"},
+		{"two blocks", 3 << 19, "complete"}, // at first for the sake of the first block
+		{"two blocks to the last byte", 2 << 20, "complete"},
+		{"four blocks", 7 << 19, "addBlock"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			asked := p.Add(proxy.Rule{Message: row.refused})
+			whole := strings.Repeat("0123456789abcdef", row.size/16)
+			name := fmt.Sprintf("%s/%d", dir, row.size)
+			upload(t, f, name, whole)
+			if wrong := st.holds(name, whole); wrong != "" {
+				t.Error(wrong)
+			}
+			least := 1
+			if row.refused == "addBlock" {
+				least = 4
+			}
+			if n := asked.Seen(); n <= least {
+				t.Errorf("%s was asked for %d times: none was refused", row.refused, n)
+			}
+			p.Reset()
+		})
 	}
 }

@@ -178,13 +178,27 @@ func (u *upload) write(w *hdfs.FileWriter, p []byte) error {
 	})
 }
 
-// close completes the file. Only an answer that all is written, but not yet
-// reported by enough DataNodes, lets it ask again: from then on Close does
-// nothing else than that.
+// close completes the file. If all is written, but not yet reported by enough
+// DataNodes, the NameNode is asked again. Not by another Close: that would leave
+// out which block is the last, and the NameNode commits it only once the block
+// before is reported.
 func (u *upload) close(w *hdfs.FileWriter) error {
+	last := blockOf(w)
+	err := w.Close()
+	if !hdfs.IsErrReplicating(err) {
+		return err
+	}
 	return u.untilReported(func() (reported bool, err error) {
-		err = w.Close()
-		return !hdfs.IsErrReplicating(err), err
+		if last.IsNil() { // an empty file
+			err = w.Close()
+			return !hdfs.IsErrReplicating(err), err
+		}
+		clientName, block, fileID := ending(w, last)
+		done, err := complete(u.s.x, u.hidden, clientName, block, fileID)
+		if err == nil && !done {
+			return false, hdfs.ErrReplicating
+		}
+		return true, err
 	})
 }
 

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	client "github.com/colinmarc/hdfs/v2"
 	"go.uber.org/goleak"
 
+	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs/proxy"
 )
@@ -33,18 +37,21 @@ type site struct {
 	c          *hdfs.Cluster
 	name, data *proxy.Proxy
 	client     *client.Client
-	patience   time.Duration // how long an answer may take
+	// lost are the rules that lose answers of the NameNode and of the DataNode,
+	// nil for none.
+	lost struct{ name, data atomic.Pointer[proxy.Count] }
 }
 
-// A client waits long for an answer that comes, and short for one that doesn't.
+// A client waits long for an answer that comes, however busy the machine is,
+// and short for one that was lost.
 const (
-	patient   = 30 * time.Second
+	patient   = 2 * time.Minute
 	impatient = time.Second
 )
 
-func open(t *testing.T, patience time.Duration) *site {
+func open(t *testing.T) *site {
 	t.Helper()
-	s := &site{c: shared.Cluster(t), patience: patience}
+	s := &site{c: shared.Cluster(t)}
 	var err error
 	s.name, err = proxy.NameNode(s.c.NameNode().Addr(), "127.0.0.1:0")
 	must(t, err)
@@ -62,39 +69,50 @@ func open(t *testing.T, patience time.Duration) *site {
 	return s
 }
 
-// connect makes a client whose NameNode has to answer in time.
+// connect makes a client that waits no longer than it makes sense.
 func (s *site) connect(t *testing.T) *client.Client {
 	t.Helper()
 	hc, err := client.NewClient(client.ClientOptions{
 		Addresses: []string{s.name.Addr()}, User: "alice", UseDatanodeHostname: true,
-		NamenodeDialFunc: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-			return waiting{conn, s.patience}, err
-		},
+		NamenodeDialFunc: dial(&s.lost.name), DatanodeDialFunc: dial(&s.lost.data),
 	})
 	must(t, err)
 	return hc
 }
 
-// waiting is a connection that doesn't wait for ever.
+func dial(lost *atomic.Pointer[proxy.Count]) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		return waiting{conn, lost}, err
+	}
+}
+
+// waiting is a connection that doesn't wait for what was lost.
 type waiting struct {
 	net.Conn
-	patience time.Duration
+	lost *atomic.Pointer[proxy.Count]
 }
 
 func (c waiting) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
-		return 0, err
+	for end := time.Now().Add(patient); ; {
+		if err := c.SetReadDeadline(time.Now().Add(impatient)); err != nil {
+			return 0, err
+		}
+		n, err := c.Conn.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(end) {
+			return n, err
+		}
+		if rule := c.lost.Load(); rule != nil && rule.Fired() > 0 {
+			return 0, err
+		}
 	}
-	return c.Conn.Read(p)
 }
 
-// patience is what a rule needs.
-func patience(r proxy.Rule) time.Duration {
+// losing says which rule loses answers, if it is one that does.
+func losing(lost *atomic.Pointer[proxy.Count], r proxy.Rule, count *proxy.Count) {
 	if r.Do == proxy.Swallow {
-		return impatient
+		lost.Store(count)
 	}
-	return patient
 }
 
 // exists asks past the proxies.
@@ -110,19 +128,17 @@ func (s *site) exists(t *testing.T, p string) bool {
 	return err == nil
 }
 
+// write writes a file of one block.
 func (s *site) write(t *testing.T, p string, content []byte) error {
 	t.Helper()
 	w, err := s.client.CreateFile(p, 1, 1<<20, 0o644)
 	if err != nil {
 		return err
 	}
-	if err := w.SetDeadline(time.Now().Add(s.patience)); err != nil {
-		return err
-	}
 	if _, err := w.Write(content); err != nil {
 		return err
 	}
-	end := time.After(time.Minute)
+	end := time.After(patient)
 	for {
 		err := w.Close()
 		if !client.IsErrReplicating(err) {
@@ -136,10 +152,24 @@ func (s *site) write(t *testing.T, p string, content []byte) error {
 	}
 }
 
+// upload writes a file of several blocks. The client library's own writer can't
+// do so on a busy machine: it doesn't wait until a block is reported.
+func (s *site) upload(t *testing.T, p string, content []byte) {
+	t.Helper()
+	d, err := hdfsfs.Opener{}.Open(t.Context(), s.name.Addr(), fs.Options{User: "alice", Settings: map[string]string{
+		"dfs.client.use.datanode.hostname": "true",
+		"ipc.client.rpc-timeout.ms":        fmt.Sprint(patient.Milliseconds()),
+		"dfs.client.socket-timeout":        fmt.Sprint(patient.Milliseconds()),
+	}})
+	must(t, err)
+	_, err = d.Upload(t.Context(), bytes.NewReader(content), p, fs.UploadOptions{Replication: 1, BlockSize: 1 << 20})
+	must(t, errors.Join(err, d.Close()))
+}
+
 func TestWithoutRulesEverythingPasses(t *testing.T) {
-	s := open(t, patient)
+	s := open(t)
 	content := []byte(strings.Repeat("0123456789", 300_000)) // three blocks
-	must(t, s.write(t, "/"+t.Name()+"/a", content))
+	s.upload(t, "/"+t.Name()+"/a", content)
 	got, err := s.client.ReadFile("/" + t.Name() + "/a")
 	if err != nil || !bytes.Equal(got, content) {
 		t.Errorf("read %d bytes, %v", len(got), err)
@@ -147,15 +177,17 @@ func TestWithoutRulesEverythingPasses(t *testing.T) {
 }
 
 func TestMessagesAreNamed(t *testing.T) {
-	s := open(t, patient)
+	s := open(t)
 	counts := map[string][2]*proxy.Count{}
-	for _, m := range []string{"create", "addBlock", "complete", "getFileInfo"} {
-		counts[m] = [2]*proxy.Count{s.name.Add(proxy.Rule{Message: m}), s.name.Add(proxy.Rule{Message: m, Side: proxy.Answer})}
+	follow := func(p *proxy.Proxy, messages ...string) {
+		for _, m := range messages {
+			counts[m] = [2]*proxy.Count{p.Add(proxy.Rule{Message: m}), p.Add(proxy.Rule{Message: m, Side: proxy.Answer})}
+		}
 	}
-	for _, m := range []string{"WRITE_BLOCK", "READ_BLOCK", "PACKET"} {
-		counts[m] = [2]*proxy.Count{s.data.Add(proxy.Rule{Message: m}), s.data.Add(proxy.Rule{Message: m, Side: proxy.Answer})}
-	}
-	must(t, s.write(t, "/"+t.Name()+"/a", make([]byte, 1<<20+1))) // two blocks
+	follow(s.name, "create", "addBlock", "complete")
+	follow(s.data, "WRITE_BLOCK", "READ_BLOCK", "PACKET")
+	s.upload(t, "/"+t.Name()+"/a", make([]byte, 1<<20+1)) // two blocks
+	follow(s.name, "getFileInfo")
 	_, err := s.client.ReadFile("/" + t.Name() + "/a")
 	must(t, err)
 	for m, want := range map[string]int{
@@ -188,8 +220,9 @@ func TestFaultsOnTheWayToTheNameNode(t *testing.T) {
 		{proxy.Rule{Message: "rename2", Side: proxy.Request, Do: proxy.Cut}, true, false, false},
 	} {
 		t.Run(row.rule.String(), func(t *testing.T) {
-			s := open(t, patience(row.rule))
+			s := open(t)
 			count := s.name.Add(row.rule)
+			losing(&s.lost.name, row.rule, count)
 			p := "/" + t.Name() + "/d"
 			err := s.client.Mkdir(p, 0o755)
 			if (err != nil) != row.fails || errors.Is(err, os.ErrDeadlineExceeded) != row.timesOut {
@@ -218,8 +251,9 @@ func TestFaultsOnTheWayToADataNode(t *testing.T) {
 		{Message: "PACKET", Side: proxy.Answer, Do: proxy.Swallow},
 	} {
 		t.Run(rule.String(), func(t *testing.T) {
-			s := open(t, patience(rule))
+			s := open(t)
 			count := s.data.Add(rule)
+			losing(&s.lost.data, rule, count)
 			if err := s.write(t, "/"+t.Name()+"/a", make([]byte, 1<<20)); err == nil {
 				t.Error("the write succeeded")
 			}
@@ -227,14 +261,14 @@ func TestFaultsOnTheWayToADataNode(t *testing.T) {
 				t.Error("the rule didn't fire")
 			}
 			s.data.Reset()
-			s.patience = patient
+			s.lost.data.Store(nil)
 			must(t, s.write(t, "/"+t.Name()+"/b", make([]byte, 1<<20)))
 		})
 	}
 }
 
 func TestDownRefusesAndUpTakesAgain(t *testing.T) {
-	s := open(t, patient)
+	s := open(t)
 	s.name.Down(true)
 	s.name.CutAll()
 	if err := s.client.Mkdir("/"+t.Name()+"/d", 0o755); err == nil {
