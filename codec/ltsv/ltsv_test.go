@@ -16,18 +16,19 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/codec/json"
+	"github.com/out-hdfs/out_hdfs/codec/labeled"
 	"github.com/out-hdfs/out_hdfs/codec/ltsv"
 )
 
-func options(list string) ltsv.Options {
+func options(list string) labeled.Options {
 	all, err := columns.Parse(list)
 	if err != nil {
 		panic(err)
 	}
-	return ltsv.Options{Columns: all, Values: columns.Options{DateKey: "date", DateFormat: json.Epoch, TagKey: "tag"}}
+	return labeled.Options{Columns: all, Values: columns.Options{DateKey: "date", DateFormat: json.Epoch, TagKey: "tag"}}
 }
 
-func encode(o ltsv.Options, e *event.Event) (string, []codec.Reject) {
+func encode(o labeled.Options, e *event.Event) (string, []codec.Reject) {
 	out, rejects := ltsv.New(o).NewBlockEncoder().Encode([]byte("x"), &event.Batch{Tag: "t", Events: []*event.Event{e}})
 	return string(out[1:]), rejects
 }
@@ -64,18 +65,18 @@ func TestLines(t *testing.T) {
 }
 
 func TestNoDateAndNoTag(t *testing.T) {
-	got, _ := encode(ltsv.Options{}, &event.Event{Time: At(7, 0), Body: Pack(Map{"a", 1})})
+	got, _ := encode(labeled.Options{}, &event.Event{Time: At(7, 0), Body: Pack(Map{"a", 1})})
 	if got != "a:1\n" {
 		t.Errorf("got %q", got)
 	}
-	got, _ = encode(ltsv.Options{Values: columns.Options{DateKey: "date"}}, &event.Event{Body: Pack(Map{"a", 1})})
+	got, _ = encode(labeled.Options{Values: columns.Options{DateKey: "date"}}, &event.Event{Body: Pack(Map{"a", 1})})
 	if got != "a:1\n" {
 		t.Errorf("with a time that is unset: %q", got)
 	}
 }
 
 func TestMetadataAndGroup(t *testing.T) {
-	o := ltsv.Options{Values: columns.Options{MetadataKey: "m", GroupKey: "g"}}
+	o := labeled.Options{Values: columns.Options{MetadataKey: "m", GroupKey: "g"}}
 	group := &event.Group{Body: Pack(Map{"scope", "x\ty"})}
 	for _, tc := range []struct {
 		name  string
@@ -111,7 +112,7 @@ func TestRejectsLeaveNoTrace(t *testing.T) {
 			all, _ := columns.Parse(tc.list)
 			good := &event.Event{Body: Pack(Map{"b", 1})}
 			b := &event.Batch{Events: []*event.Event{good, tc.bad, good}}
-			out, rejects := ltsv.New(ltsv.Options{Columns: all}).NewBlockEncoder().Encode(nil, b)
+			out, rejects := ltsv.New(labeled.Options{Columns: all}).NewBlockEncoder().Encode(nil, b)
 			if string(out) != "b:1\nb:1\n" || len(rejects) != 1 || rejects[0].Event != tc.bad || rejects[0].Reason == "" {
 				t.Errorf("wrote %q, rejects %+v", out, rejects)
 			}
@@ -152,7 +153,7 @@ func TestManyFields(t *testing.T) {
 				fmt.Fprintf(&want, "%s:%d\t", key, i/2)
 			}
 		}
-		got, _ := encode(ltsv.Options{}, &event.Event{Body: Pack(body)})
+		got, _ := encode(labeled.Options{}, &event.Event{Body: Pack(body)})
 		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(want.String(), "\t") {
 			t.Fatalf("got %q, want %q", got, want.String())
 		}
@@ -164,7 +165,7 @@ func TestManyFields(t *testing.T) {
 		}
 		e := &event.Event{Body: Pack(body)}
 		start := time.Now()
-		encode(ltsv.Options{}, e)
+		encode(labeled.Options{}, e)
 		return time.Since(start)
 	}
 	took(1000)

@@ -1,4 +1,4 @@
-package ltsv
+package labeled
 
 import (
 	"hash/maphash"
