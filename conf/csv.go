@@ -29,9 +29,10 @@ const (
 
 func csvFormat() format {
 	f := rowsOf(FormatCSV, (*Settings).csv)
+	f.columns = true
 	f.options = func() []Option {
 		return []Option{
-			columnsOption().of(isFormat(FormatCSV, FormatLTSV)),
+			columnsOption().of(takesColumns),
 			Option{Key: KeyCSVDelimiter, Default: CSVComma, Help: "What stands between the fields of `csv`."}.
 				choice(func(s *Settings) *string { return &s.CSV.Delimiter }, CSVComma, CSVTab, CSVSemicolon, CSVPipe).of(isFormat(FormatCSV)),
 			Option{Key: KeyCSVHeader, Default: "false", Help: "With `csv`: each file's first row names the columns."}.
@@ -50,7 +51,7 @@ func csvFormat() format {
 
 func columnsOption() Option {
 	return Option{Key: KeyColumns, Kind: List,
-		Help: "What `csv`, which needs it, and `ltsv`, which else writes all fields, write of a record: keys, record accessors, or either under another name as `name=$accessor`. " +
+		Help: "What `csv`, which needs it, and formats of labeled values such as `ltsv`, which else write all fields, write of a record: keys, record accessors, or either under another name as `name=$accessor`. " +
 			"A key that the record doesn't have may be `json_date_key`, `json_tag_key`, `json_metadata_key` or `json_group_key`, as in a line of JSON. " +
 			"Write it as one text, also in YAML: of a YAML list Fluent Bit hands on only the first element.",
 		Example: "date, level, pod=$kubernetes['pod_name'], tag=$TAG, log",

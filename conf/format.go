@@ -11,6 +11,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/json"
+	"github.com/out-hdfs/out_hdfs/codec/ltsv"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
@@ -33,6 +34,7 @@ type FormatSettings struct {
 type format struct {
 	name         string
 	compressions []string
+	columns      bool             // it takes the option columns
 	options      func() []Option  // nil for none
 	check        func(p *parsing) // nil for none
 	make         func(s *Settings, open SchemaOpener) (codec.Format, error)
@@ -40,12 +42,13 @@ type format struct {
 
 // formats are the built-in formats, the default first: a new one is a package
 // and a line here, and a file beside this one if it has options of its own.
+
 func formats() []format {
 	return []format{
 		rowsOf(FormatJSON, func(s *Settings) (codec.BlockFormat, error) { return json.New(s.lines()).(codec.BlockFormat), nil }),
 		textFormat(),
 		csvFormat(),
-		ltsvFormat(),
+		labeledFormat(FormatLTSV, ltsv.New),
 		sequenceFileFormat(),
 		parquetFormat(),
 		avroFormat(),
@@ -255,6 +258,11 @@ func Compressions(format string) []string {
 		}
 	}
 	return []string{compress.None}
+}
+
+// takesColumns is the predicate of the option columns.
+func takesColumns(s *Settings) bool {
+	return slices.ContainsFunc(formats(), func(f format) bool { return f.name == s.Format.Name && f.columns })
 }
 
 // OpenFormat makes the format of a configuration alone, for who only encodes.

@@ -50,19 +50,18 @@ type format struct {
 
 var (
 	_ codec.BlockFormat  = format{}
-	_ codec.BlockEncoder = (*Encoder)(nil)
+	_ codec.BlockEncoder = (*encoder)(nil)
 )
 
 func (f format) Extension() string { return f.extension }
 
-func (f format) NewBlockEncoder() codec.BlockEncoder { return NewEncoder(f.options, f.style) }
+func (f format) NewBlockEncoder() codec.BlockEncoder { return newEncoder(f.options, f.style) }
 
 func (f format) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
-	return json.NewLineWriter(w, NewEncoder(f.options, f.style)), nil
+	return json.NewLineWriter(w, newEncoder(f.options, f.style)), nil
 }
 
-// Encoder implements codec.BlockEncoder.
-type Encoder struct {
+type encoder struct {
 	style  Style
 	values *columns.Renderer
 	labels [][]byte // of the columns
@@ -70,9 +69,8 @@ type Encoder struct {
 	keys   keys
 }
 
-// NewEncoder returns an Encoder of lines in the style.
-func NewEncoder(o Options, style Style) *Encoder {
-	e := &Encoder{style: style, values: columns.NewRenderer(o.Columns, o.Values)}
+func newEncoder(o Options, style Style) *encoder {
+	e := &encoder{style: style, values: columns.NewRenderer(o.Columns, o.Values)}
 	for _, c := range o.Columns {
 		e.labels = append(e.labels, style.AppendLabel(nil, []byte(c.Name)))
 	}
@@ -93,7 +91,7 @@ type beside struct {
 }
 
 // addBeside adds a field unless its key is empty.
-func (e *Encoder) addBeside(key string, add func(dst []byte, ev *event.Event, tag string) ([]byte, bool)) {
+func (e *encoder) addBeside(key string, add func(dst []byte, ev *event.Event, tag string) ([]byte, bool)) {
 	if key != "" {
 		e.beside = append(e.beside, beside{key, e.style.AppendLabel(nil, []byte(key)), add})
 	}
@@ -106,7 +104,7 @@ const (
 )
 
 // Encode implements codec.BlockEncoder.
-func (e *Encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
+func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 	var rejects []codec.Reject
 	for _, ev := range b.Events {
 		reason := columns.Unsound(ev)
@@ -129,7 +127,7 @@ func (e *Encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 }
 
 // fields appends the event's fields, each with a separator behind it.
-func (e *Encoder) fields(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
+func (e *encoder) fields(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
 	if len(e.labels) == 0 {
 		return e.all(dst, ev, tag)
 	}
@@ -149,7 +147,7 @@ func (e *Encoder) fields(dst []byte, ev *event.Event, tag string) (_ []byte, rea
 }
 
 // all appends what lies beside the record and the record's own fields.
-func (e *Encoder) all(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
+func (e *encoder) all(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
 	if reason := e.keys.read(ev.Body); reason != "" {
 		return dst, reason
 	}
