@@ -11,6 +11,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/json"
+	"github.com/out-hdfs/out_hdfs/codec/logfmt"
 	"github.com/out-hdfs/out_hdfs/codec/ltsv"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
@@ -49,6 +50,7 @@ func formats() []format {
 		textFormat(),
 		csvFormat(),
 		labeledFormat(FormatLTSV, ltsv.New),
+		labeledFormat("logfmt", logfmt.New),
 		sequenceFileFormat(),
 		parquetFormat(),
 		avroFormat(),

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logfmt/logfmt"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/codec/json"
@@ -80,7 +81,35 @@ func lineRows() []row {
 			readers: []string{"spark"}, plain: "text none",
 			want: func(i int, _ string) string { return Canonical(eventtest.Map{"value", fmt.Sprint("web-", i)}) }},
 		{name: "ltsv none", keys: keys(conf.KeyFormat, "ltsv"), plain: "ltsv none"},
+		{name: "logfmt none", keys: keys(conf.KeyFormat, "logfmt"), plain: "logfmt none"},
+		{name: "logfmt gzip", keys: keys(conf.KeyFormat, "logfmt", conf.KeyCompression, "gzip"), plain: "logfmt none"},
 		{name: "ltsv lz4", keys: keys(conf.KeyFormat, "ltsv", conf.KeyCompression, "lz4"), plain: "ltsv none"},
+	}
+}
+
+// TestLogfmt reads the lines with the library that Loki uses.
+func TestLogfmt(t *testing.T) {
+	s := open(t)
+	d := logfmt.NewDecoder(bytes.NewReader(s.content(t, "logfmt none")))
+	i := 0
+	for ; d.ScanRecord(); i++ {
+		got := map[string]string{}
+		for d.ScanKeyval() {
+			got[string(d.Key())] = string(d.Value())
+		}
+		m := recordOf(i)
+		want := map[string]any{"date": fmt.Sprint(millis(i)), "nested": fmt.Sprintf(`{"pod name":"web-%d","list":[%d,%d]}`, i, i, -i)}
+		for _, name := range []string{"id", "text", "opt", "big", "ratio", "flag"} {
+			want[name] = asText(field(m, name))
+		}
+		for name, value := range want {
+			if text, ok := value.(string); ok && got[name] != text {
+				t.Fatalf("line %d has %s %q, want %q", i, name, got[name], text)
+			}
+		}
+	}
+	if err := d.Err(); err != nil || i != count {
+		t.Fatalf("%d lines, want %d, %v", i, count, err)
 	}
 }
 
