@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/disktest"
@@ -117,7 +118,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Stdout.WriteString("locked")
-	select {} // until it is killed
+	for { // until it is killed; with select {} the runtime would end it for a deadlock
+		time.Sleep(time.Hour)
+	}
 }
 
 func TestTheLockEndsWithTheProcess(t *testing.T) {

@@ -8,14 +8,16 @@
 // A failed Sync loses the pages it was for, as Linux does: later reads see
 // them, a later Sync doesn't make them durable.
 //
-// A Hook sees every operation before it happens and may fail it before, after,
-// or half way.
+// An Injector of package faults decides on every operation before it happens: it
+// may fail before, after or half way, hang, or be delayed. A Hook is the short way
+// to say so.
 //
 // Misuse that a real disk punishes is an error here too: a file is of no use
 // after Close, and Handles tells how many were never closed.
 package crashdisk
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,6 +29,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 )
 
 // PageSize is the unit in which unsynced content survives a crash or not.
@@ -58,7 +61,11 @@ type Op struct {
 	// Offset and Length are the range of a Read or Write, Length the size for an
 	// Allocate or Truncate.
 	Offset, Length int64
+	N              int // its number on this disk, from 0
 }
+
+// Number implements faults.Numbered.
+func (op Op) Number() int { return op.N }
 
 // Fault is what a Hook does to an operation. The zero Fault lets it pass.
 type Fault struct {
@@ -68,6 +75,19 @@ type Fault struct {
 	// Half lets a write write its first half, and a sync sync every other page,
 	// before it answers with Err. For other operations it is After.
 	Half bool
+}
+
+// action is the Fault in the words of package faults.
+func (f Fault) action() faults.Action {
+	switch {
+	case f.Err == nil:
+		return faults.Pass()
+	case f.Half:
+		return faults.Half(0, f.Err)
+	case f.After:
+		return faults.After(f.Err)
+	}
+	return faults.Before(f.Err)
 }
 
 // Hook decides an operation's fate. It is called with the disk unlocked, from
@@ -92,8 +112,9 @@ type Disk struct {
 	durable  map[string]*inode // names that survive a crash
 	dirs     map[string]bool
 	dirsSync map[string]bool
-	hook     Hook
-	capacity int64 // 0 is unlimited
+	decide   func(Op) faults.Action // nil for none
+	ops      int                    // asked for so far
+	capacity int64                  // 0 is unlimited
 	used     int64
 	handles  int // files opened and not closed
 	id       disk.Identity
@@ -114,9 +135,30 @@ func New() *Disk {
 
 // SetHook installs h, or none with nil.
 func (d *Disk) SetHook(h Hook) {
+	if h == nil {
+		d.set(nil)
+		return
+	}
+	d.set(func(op Op) faults.Action { return h(op).action() })
+}
+
+// SetInjector installs one, in place of a Hook. FailsHalf writes the first half
+// of a write whatever its Bytes, and syncs every other page of a sync; for other
+// operations it is FailsAfter. ComesLate is FailsBefore: what a disk didn't do it
+// doesn't do later.
+func (d *Disk) SetInjector(inj faults.Injector[Op]) { d.set(inj.Decide) }
+
+func (d *Disk) set(decide func(Op) faults.Action) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.hook = h
+	d.decide = decide
+}
+
+// Ops is how many operations were asked for.
+func (d *Disk) Ops() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ops
 }
 
 // SetCapacity bounds the bytes that files may hold together; 0 lifts it.
@@ -133,30 +175,34 @@ func (d *Disk) SetIdentity(id disk.Identity) {
 	d.id = id
 }
 
-// ask asks the hook for the operation's fate.
-func (d *Disk) ask(op Op) Fault {
+// ask numbers an operation and asks what happens to it. It comes back once it is
+// over with hanging and waiting.
+func (d *Disk) ask(op Op) faults.Action {
 	d.mu.Lock()
-	hook := d.hook
+	op.N = d.ops
+	d.ops++
+	decide := d.decide
 	d.mu.Unlock()
-	if hook == nil {
-		return Fault{}
+	if decide == nil {
+		return faults.Pass()
 	}
-	return hook(op)
+	a, _ := decide(op).Wait(context.Background()) // which never ends
+	return a
 }
 
-// do runs one operation under the hook's fate.
-func (d *Disk) do(op Op, effect func(f Fault) error) error {
-	f := d.ask(op)
-	if f.Err != nil && !f.After && !f.Half {
-		return op.failed(f.Err)
+// do runs one operation as was decided.
+func (d *Disk) do(op Op, effect func(a faults.Action) error) error {
+	a := d.ask(op)
+	if a.Kind == faults.FailsBefore || a.Kind == faults.ComesLate {
+		return op.failed(a.Err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := effect(f); err != nil {
+	if err := effect(a); err != nil {
 		return op.failed(err)
 	}
-	if f.Err != nil {
-		return op.failed(f.Err)
+	if a.Kind != faults.Passes {
+		return op.failed(a.Err)
 	}
 	return nil
 }
@@ -169,7 +215,7 @@ func (op Op) failed(err error) error {
 func (d *Disk) Create(name string) (disk.File, error) {
 	name = path.Clean(name)
 	node := newInode()
-	err := d.do(Op{Kind: Create, Name: name}, func(Fault) error {
+	err := d.do(Op{Kind: Create, Name: name}, func(faults.Action) error {
 		if d.entries[name] != nil || d.dirs[name] {
 			return fs.ErrExist
 		}
@@ -189,7 +235,7 @@ func (d *Disk) Create(name string) (disk.File, error) {
 func (d *Disk) Open(name string) (disk.File, error) {
 	name = path.Clean(name)
 	var node *inode
-	err := d.do(Op{Kind: Open, Name: name}, func(Fault) error {
+	err := d.do(Op{Kind: Open, Name: name}, func(faults.Action) error {
 		if node = d.entries[name]; node == nil {
 			return fs.ErrNotExist
 		}
@@ -218,7 +264,7 @@ func (d *Disk) Handles() int {
 // Remove implements disk.Disk.
 func (d *Disk) Remove(name string) error {
 	name = path.Clean(name)
-	return d.do(Op{Kind: Remove, Name: name}, func(Fault) error {
+	return d.do(Op{Kind: Remove, Name: name}, func(faults.Action) error {
 		node := d.entries[name]
 		if node == nil {
 			return fs.ErrNotExist
@@ -238,7 +284,7 @@ func (d *Disk) unlink(n *inode) {
 // Rename implements disk.Disk.
 func (d *Disk) Rename(from, to string) error {
 	from, to = path.Clean(from), path.Clean(to)
-	return d.do(Op{Kind: Rename, Name: from}, func(Fault) error {
+	return d.do(Op{Kind: Rename, Name: from}, func(faults.Action) error {
 		node := d.entries[from]
 		if node == nil {
 			return fs.ErrNotExist
@@ -262,7 +308,7 @@ func (d *Disk) Rename(from, to string) error {
 // Mkdir implements disk.Disk.
 func (d *Disk) Mkdir(name string) error {
 	name = path.Clean(name)
-	return d.do(Op{Kind: Mkdir, Name: name}, func(Fault) error {
+	return d.do(Op{Kind: Mkdir, Name: name}, func(faults.Action) error {
 		if d.entries[name] != nil {
 			return syscall.ENOTDIR
 		}
@@ -278,7 +324,7 @@ func (d *Disk) Mkdir(name string) error {
 func (d *Disk) List(name string) ([]string, error) {
 	name = path.Clean(name)
 	var names []string
-	err := d.do(Op{Kind: List, Name: name}, func(Fault) error {
+	err := d.do(Op{Kind: List, Name: name}, func(faults.Action) error {
 		if !d.dirs[name] {
 			return fs.ErrNotExist
 		}
@@ -296,7 +342,7 @@ func (d *Disk) List(name string) ([]string, error) {
 // SyncDir implements disk.Disk.
 func (d *Disk) SyncDir(name string) error {
 	name = path.Clean(name)
-	return d.do(Op{Kind: SyncDir, Name: name}, func(Fault) error {
+	return d.do(Op{Kind: SyncDir, Name: name}, func(faults.Action) error {
 		if !d.dirs[name] {
 			return fs.ErrNotExist
 		}

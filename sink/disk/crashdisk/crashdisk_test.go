@@ -301,7 +301,8 @@ func TestTheHookSeesRanges(t *testing.T) {
 	_, _ = f.ReadAt(make([]byte, 3), 2)
 	must(t, f.WriteVec([][]byte{{1, 2}, {3}}, 4))
 	must(t, f.Allocate(20))
-	want := []Op{{Read, "a", 2, 3}, {Write, "a", 4, 3}, {Allocate, "a", 0, 20}}
+	from := seen[0].N
+	want := []Op{{Read, "a", 2, 3, from}, {Write, "a", 4, 3, from + 1}, {Allocate, "a", 0, 20, from + 2}}
 	if !slices.Equal(seen, want) {
 		t.Errorf("seen %v, not %v", seen, want)
 	}

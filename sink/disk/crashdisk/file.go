@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 )
 
 // file is one handle on an inode.
@@ -19,13 +20,13 @@ type file struct {
 var _ disk.File = (*file)(nil)
 
 // do runs an operation on the open file.
-func (f *file) do(op Op, effect func(Fault) error) error {
+func (f *file) do(op Op, effect func(faults.Action) error) error {
 	op.Name = f.name
-	return f.d.do(op, func(t Fault) error {
+	return f.d.do(op, func(a faults.Action) error {
 		if f.closed {
 			return fs.ErrClosed
 		}
-		return effect(t)
+		return effect(a)
 	})
 }
 
@@ -33,7 +34,7 @@ func (f *file) ReadAt(b []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, errNegative
 	}
-	err = f.do(Op{Kind: Read, Offset: off, Length: int64(len(b))}, func(Fault) error {
+	err = f.do(Op{Kind: Read, Offset: off, Length: int64(len(b))}, func(faults.Action) error {
 		if off < int64(len(f.n.data)) {
 			n = copy(b, f.n.data[off:])
 		}
@@ -49,8 +50,8 @@ func (f *file) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 func (f *file) WriteAt(b []byte, off int64) (n int, err error) {
-	err = f.do(Op{Kind: Write, Offset: off, Length: int64(len(b))}, func(t Fault) error {
-		if t.Half {
+	err = f.do(Op{Kind: Write, Offset: off, Length: int64(len(b))}, func(a faults.Action) error {
+		if a.Kind == faults.FailsHalf {
 			b = b[:len(b)/2]
 		}
 		n, err = f.write(b, off)
@@ -106,14 +107,14 @@ func (f *file) grow(size int64) error {
 }
 
 func (f *file) Allocate(size int64) error {
-	return f.do(Op{Kind: Allocate, Length: size}, func(Fault) error { return f.grow(size) })
+	return f.do(Op{Kind: Allocate, Length: size}, func(faults.Action) error { return f.grow(size) })
 }
 
 func (f *file) Truncate(size int64) error {
 	if size < 0 {
 		return errNegative
 	}
-	return f.do(Op{Kind: Truncate, Length: size}, func(Fault) error {
+	return f.do(Op{Kind: Truncate, Length: size}, func(faults.Action) error {
 		less := int64(len(f.n.data)) - size
 		if less <= 0 {
 			return f.grow(size)
@@ -131,22 +132,23 @@ func (f *file) Truncate(size int64) error {
 	})
 }
 
-// Sync makes the dirty pages durable. When it is failed by the hook, they are
+// Sync makes the dirty pages durable. When it fails, they are
 // lost: no longer dirty and never durable.
 func (f *file) Sync() error {
 	op := Op{Kind: Sync, Name: f.name}
-	t := f.d.ask(op)
+	a := f.d.ask(op)
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
 	if f.closed {
 		return op.failed(fs.ErrClosed)
 	}
-	if t.Err == nil || t.After || t.Half {
-		f.n.sync(t.Half)
+	half := a.Kind == faults.FailsHalf
+	if half || a.Kind == faults.Passes || a.Kind == faults.FailsAfter {
+		f.n.sync(half)
 	}
 	clear(f.n.dirty)
-	if t.Err != nil {
-		return op.failed(t.Err)
+	if a.Kind != faults.Passes {
+		return op.failed(a.Err)
 	}
 	return nil
 }

@@ -8,32 +8,25 @@
 // its source fail at that point and leaves what it then leaves. A Locate is two:
 // its beginning, and its end after the driver below has answered.
 //
-// The usual test fails the n-th operation for every n, until a run ends without
-// reaching it:
-//
-//	nth := func(n int) faultfs.Injector { return faultfs.Nth(n, faultfs.FailAfter(nil)) }
-//	fired := faultfs.ForEach(nth, func(n int, inj faultfs.Injector) {
-//		run(faultfs.New(store.Driver(), inj))
-//		check()
-//	})
+// Actions and injectors are package faults', which has an example.
 //
 // Everything is safe for concurrent use. Nothing runs on goroutines of its own.
 package faultfs
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
-// ErrInjected is in every injected error that names no other.
-var ErrInjected = errors.New("injected fault")
-
-// ErrStopped is the answer to every operation after the stop of StopAfter or
-// StopWhen.
-var ErrStopped = errors.New("the process has stopped")
+// ErrInjected is in every injected error that names no other, ErrStopped in the
+// answer to every operation after a stop.
+var (
+	ErrInjected = faults.ErrInjected
+	ErrStopped  = faults.ErrStopped
+)
 
 // Op is a kind of operation.
 type Op int
@@ -80,83 +73,55 @@ func (c Call) String() string {
 	return s
 }
 
-// kind is what an Action does.
-type kind int
-
-const (
-	pass kind = iota
-	before
-	after
-	half
-	hang
-	delay
-	late
-)
+// Number implements faults.Numbered.
+func (c Call) Number() int { return c.N }
 
 // Action is what happens to one operation. The zero value lets it pass.
-type Action struct {
-	kind    kind
-	class   fs.Class
-	err     error
-	bytes   int64
-	delay   time.Duration
-	release <-chan struct{}
-}
+type Action = faults.Action
 
 // Pass lets an operation be.
-func Pass() Action { return Action{} }
+func Pass() Action { return faults.Pass() }
 
 // FailBefore fails an operation that then has no effect. The error is of the
 // class, and wraps err, or ErrInjected if that is nil.
-func FailBefore(class fs.Class, err error) Action {
-	return Action{kind: before, class: class, err: cause(err)}
-}
+func FailBefore(class fs.Class, err error) Action { return faults.Before(classify(class, err)) }
 
 // FailAfter lets an operation take effect and loses the answer: the error is
 // Unclear.
-func FailAfter(err error) Action { return Action{kind: after, class: fs.Unclear, err: cause(err)} }
+func FailAfter(err error) Action { return faults.After(err) }
 
 // Half writes the first bytes bytes of a slice and fails then; the file stays
 // as it is. For other operations it is FailBefore.
 func Half(bytes int64, class fs.Class, err error) Action {
-	return Action{kind: half, bytes: bytes, class: class, err: cause(err)}
+	return faults.Half(bytes, classify(class, err))
 }
 
 // Hang holds an operation until release is closed, when it goes on, or until
 // its ctx ends, when it fails without effect. A nil release never comes.
-func Hang(release <-chan struct{}) Action { return Action{kind: hang, release: release} }
+func Hang(release <-chan struct{}) Action { return faults.Hang(release) }
 
 // Delay holds an operation for d, or until its ctx ends.
-func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
+func Delay(d time.Duration) Action { return faults.Delay(d) }
 
 // Late loses an operation's answer before it takes effect, and lets it take
 // effect only when Driver.Land is called: the error is Unclear. This is for
 // Publish and Discard; for others it is FailBefore, since their content or caller
 // is gone by then.
-func Late(err error) Action { return Action{kind: late, class: fs.Unclear, err: cause(err)} }
+func Late(err error) Action { return faults.Late(err) }
 
-func cause(err error) error {
+// classified is an error that an operation fails with under a class. One that
+// isn't classified is Unclear.
+type classified struct {
+	class fs.Class
+	err   error
+}
+
+func classify(class fs.Class, err error) error {
 	if err == nil {
-		return ErrInjected
+		err = ErrInjected
 	}
-	return err
+	return classified{class, err}
 }
 
-func (a Action) String() string {
-	switch a.kind {
-	case pass:
-		return "pass"
-	case before:
-		return fmt.Sprintf("fail before (%v: %v)", a.class, a.err)
-	case after:
-		return fmt.Sprintf("fail after (%v)", a.err)
-	case half:
-		return fmt.Sprintf("fail after %d bytes (%v: %v)", a.bytes, a.class, a.err)
-	case hang:
-		return "hang"
-	case delay:
-		return fmt.Sprintf("delay %v", a.delay)
-	default:
-		return fmt.Sprintf("late (%v)", a.err)
-	}
-}
+func (c classified) Error() string { return fmt.Sprintf("%v: %v", c.class, c.err) }
+func (c classified) Unwrap() error { return c.err }

@@ -2,9 +2,10 @@ package faultfs
 
 import (
 	"context"
+	"errors"
 	"sync"
-	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
@@ -63,28 +64,18 @@ func (d *Driver) decide(ctx context.Context, c Call) (Action, error) {
 	a := d.inj.Decide(c)
 	d.mu.Unlock()
 
-	var over <-chan time.Time
-	switch a.kind {
-	case hang:
-	case delay:
-		timer := time.NewTimer(a.delay)
-		defer timer.Stop()
-		over = timer.C
-	default:
-		return a, nil
+	a, err := a.Wait(ctx)
+	if err != nil {
+		return a, &fs.Error{Op: c.Op.String(), Path: c.Path, Class: fs.Unclear, Err: err}
 	}
-	select {
-	case <-a.release:
-	case <-over:
-	case <-ctx.Done():
-		return a, &fs.Error{Op: c.Op.String(), Path: c.Path, Class: fs.Unclear, Err: context.Cause(ctx)}
-	}
-	return Pass(), nil
+	return a, nil
 }
 
 // injected is the error of an Action on an operation.
 func injected(c Call, a Action) error {
-	return &fs.Error{Op: c.Op.String(), Path: c.Path, Class: a.class, Err: a.err}
+	cause := classified{fs.Unclear, a.Err}
+	_ = errors.As(a.Err, &cause)
+	return &fs.Error{Op: c.Op.String(), Path: c.Path, Class: cause.class, Err: cause.err}
 }
 
 // orInjected is err, or the Action's without one.
@@ -102,14 +93,14 @@ func (d *Driver) run(ctx context.Context, c Call, do func() error, postponed fun
 	if err != nil {
 		return err
 	}
-	switch a.kind {
-	case pass:
+	switch a.Kind {
+	case faults.Passes:
 		return do()
-	case after:
+	case faults.FailsAfter:
 		if err := do(); err != nil {
 			return err // it had no effect to hide
 		}
-	case late:
+	case faults.ComesLate:
 		if postponed != nil {
 			d.mu.Lock()
 			d.late = append(d.late, postponed)
@@ -154,7 +145,7 @@ func (d *Driver) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.
 	if len(names) > 0 {
 		c.Path = names[0]
 	}
-	if a, err := d.decide(ctx, c); err != nil || a.kind != pass {
+	if a, err := d.decide(ctx, c); err != nil || a.Kind != faults.Passes {
 		return fs.Place{}, orInjected(err, c, a)
 	}
 	place, err := d.inner.Locate(ctx, id, names...)
@@ -163,7 +154,7 @@ func (d *Driver) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.
 	switch {
 	case err != nil:
 		return fs.Place{}, err
-	case endErr != nil || a.kind != pass:
+	case endErr != nil || a.Kind != faults.Passes:
 		return fs.Place{}, orInjected(endErr, c, a)
 	}
 	return place, nil

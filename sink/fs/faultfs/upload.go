@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
@@ -18,9 +19,9 @@ func (d *Driver) Upload(ctx context.Context, src fs.Source, hidden string, o fs.
 		return fs.Info{}, err
 	}
 	u := &upload{d: d, ctx: ctx, src: src, path: hidden, size: src.Size()}
-	switch a.kind {
-	case pass:
-	case after:
+	switch a.Kind {
+	case faults.Passes:
+	case faults.FailsAfter:
 		// Made, and nothing of it is known: the first read fails.
 		u.fail(injected(create, a))
 	default:
@@ -98,15 +99,15 @@ func (u *upload) ReadAt(b []byte, off int64) (int, error) {
 		u.fail(err)
 		return 0, err
 	}
-	switch a.kind {
-	case pass, after:
-	case half:
-		want = min(want, max(a.bytes, 0))
+	switch a.Kind {
+	case faults.Passes, faults.FailsAfter:
+	case faults.FailsHalf:
+		want = min(want, max(a.Bytes, 0))
 	default:
 		want = 0
 	}
 	n, err := u.src.ReadAt(b[:want], off)
-	if a.kind != pass {
+	if a.Kind != faults.Passes {
 		u.fail(injected(c, a))
 		return n, u.failure()
 	}
@@ -129,11 +130,11 @@ func (u *upload) decideClose() {
 	switch {
 	case err != nil:
 		u.fail(err)
-	case a.kind == after:
+	case a.Kind == faults.FailsAfter:
 		u.mu.Lock()
 		u.lost = injected(c, a)
 		u.mu.Unlock()
-	case a.kind != pass:
+	case a.Kind != faults.Passes:
 		u.fail(injected(c, a))
 	}
 }

@@ -92,24 +92,28 @@ func dataFaults() (rules []proxy.Rule) {
 func TestLostPackets(t *testing.T) {
 	c := shared.Cluster(t)
 	w := newWall(t, c)
-	// One replica: the sum of all waits is what a client waits for two.
-	f := open(t, w.name.Addr(), user, behind("dfs.client.socket-timeout", "100", "dfs.replication", "1"))
+	// With one replica a client waits as long as it says, with two for longer.
+	patient := open(t, w.name.Addr(), user, behind("dfs.replication", "1"))
+	drivers := map[proxy.Action]*hdfsfs.Driver{
+		proxy.Cut:     patient,
+		proxy.Swallow: open(t, w.name.Addr(), user, behind("dfs.replication", "1", "dfs.client.socket-timeout", "2s")),
+	}
 	whole := strings.Repeat("x", 1<<20)
 	for _, r := range dataFaults() {
 		t.Run(r.String(), func(t *testing.T) {
 			dir := directory(t, c)
 			fired := w.add(r)
-			_, err := f.Upload(bounded(t, time.Minute), strings.NewReader(whole), dir+"/a", options)
+			_, err := drivers[r.Do].Upload(bounded(t, time.Minute), strings.NewReader(whole), dir+"/a", options)
 			w.reset()
 			wantClass(t, err, fs.Unclear, fs.Target)
 			if fired() == 0 {
 				t.Error("the fault didn't happen")
 			}
-			if info, err := f.Stat(t.Context(), dir+"/a"); err != nil || info.Closed {
+			if info, err := patient.Stat(t.Context(), dir+"/a"); err != nil || info.Closed {
 				t.Errorf("Stat answers %+v, %v, want an unfinished file", info, err)
 			}
-			must(t, f.Discard(t.Context(), dir+"/a"))
-			upload(t, f, dir+"/a", whole)
+			must(t, patient.Discard(t.Context(), dir+"/a"))
+			upload(t, patient, dir+"/a", whole)
 		})
 	}
 }
@@ -192,9 +196,9 @@ func openFiles(t *testing.T) int {
 // TestAHungNameNode: calls end with their ctx or by themselves, and Close does.
 func TestAHungNameNode(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, hasty), directory(t, c)
 	temp := upload(t, f, dir+"/.temp", content)
-	idle := open(t, c.Authority(), user, quick) // has a session that is idle
+	idle := open(t, c.Authority(), user, hasty) // has a session that is idle
 	must(t, c.NameNode().Stop())
 	defer c.NameNode().Continue()
 	for name, act := range map[string]func(ctx context.Context) error{
@@ -209,7 +213,7 @@ func TestAHungNameNode(t *testing.T) {
 			return err
 		},
 		"a new client": func(ctx context.Context) error {
-			_, err := hdfsfs.Opener{}.Open(ctx, c.Authority(), fs.Options{User: user, Settings: quick})
+			_, err := hdfsfs.Opener{}.Open(ctx, c.Authority(), fs.Options{User: user, Settings: hasty})
 			return err
 		},
 	} {
@@ -238,7 +242,7 @@ func TestAHungNameNode(t *testing.T) {
 		t.Error("Close hangs")
 	}
 	must(t, c.NameNode().Continue())
-	upload(t, open(t, c.Authority(), user, quick), dir+"/c", content)
+	upload(t, open(t, c.Authority(), user, usual), dir+"/c", content)
 }
 
 // TestCloseEndsWhatIsUnderWay: a call that hangs in a closed driver fails.
@@ -267,7 +271,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 // NameNode still takes it for alive the file isn't taken for whole.
 func TestAHungDataNode(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, with("dfs.client.socket-timeout", "1s")), directory(t, c)
+	f, dir := open(t, c.Authority(), user, with("dfs.client.socket-timeout", "4s")), directory(t, c)
 	d := c.DataNode(1)
 	stopped := false
 	src := &interrupted{Reader: strings.NewReader(strings.Repeat("x", 4<<20)), before: func(off int64) {
@@ -285,14 +289,14 @@ func TestAHungDataNode(t *testing.T) {
 	must(t, d.Continue())
 	ctx := bounded(t, time.Minute)
 	must(t, d.WaitReady(ctx))
-	upload(t, f, dir+"/b", content)
+	upload(t, open(t, c.Authority(), user, usual), dir+"/b", content)
 }
 
 // TestADataNodeDies in the middle of a file. Others are written as soon as the
 // NameNode has noticed.
 func TestADataNodeDies(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	d := c.DataNode(0)
 	killed := false
 	src := &interrupted{Reader: strings.NewReader(strings.Repeat("x", 4<<20)), before: func(off int64) {
@@ -322,7 +326,7 @@ func TestADataNodeDies(t *testing.T) {
 // TestNoDataNodes: the target as a whole is in trouble, not the path.
 func TestNoDataNodes(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	ctx := bounded(t, 2*time.Minute)
 	for _, d := range c.DataNodes() {
 		must(t, d.Kill())
@@ -353,7 +357,7 @@ func TestNoDataNodes(t *testing.T) {
 // TestTheNameNodeRestarts under a driver that has been used.
 func TestTheNameNodeRestarts(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	info := upload(t, f, dir+"/a", content)
 	must(t, c.NameNode().Kill())
 	_, err := f.Stat(t.Context(), dir+"/a")

@@ -30,12 +30,12 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		class     fs.Class
 		says      []string
 	}{
-		{"nobody listens", nobody, user, quick, fs.Target, []string{nobody, "connection refused", "fs.defaultFS"}},
-		{"a DataNode's port", c.DataNode(0).Addr(), user, quick, fs.Target, []string{c.DataNode(0).Addr()}},
-		{"the port of the web pages", c.HTTPAddr(), user, quick, fs.Target, []string{c.HTTPAddr()}},
-		{"no user", c.Authority(), "", quick, fs.Unsupported, []string{"hdfs_user", "HADOOP_USER_NAME"}},
+		{"nobody listens", nobody, user, usual, fs.Target, []string{nobody, "connection refused", "fs.defaultFS"}},
+		{"a DataNode's port", c.DataNode(0).Addr(), user, hasty, fs.Target, []string{c.DataNode(0).Addr()}},
+		{"the port of the web pages", c.HTTPAddr(), user, hasty, fs.Target, []string{c.HTTPAddr()}},
+		{"no user", c.Authority(), "", usual, fs.Unsupported, []string{"hdfs_user", "HADOOP_USER_NAME"}},
 		{"a nameservice that isn't configured", "logs", user, with("dfs.nameservices", "other"), fs.Unsupported, []string{"logs", "other"}},
-		{"no authority and no default", "", user, quick, fs.Unsupported, []string{"hadoop_conf_dir"}},
+		{"no authority and no default", "", user, usual, fs.Unsupported, []string{"hadoop_conf_dir"}},
 		{"Kerberos", c.Authority(), user, with("hadoop.security.authentication", "kerberos"), fs.Unsupported, []string{"Kerberos"}},
 		{"a size that is none", c.Authority(), user, with("dfs.blocksize", "big"), fs.Unsupported, []string{"dfs.blocksize", "big"}},
 	} {
@@ -67,7 +67,7 @@ func TestFilesBelongToTheUser(t *testing.T) {
 			dir := directory(t, c)
 			must(t, c.Chmod(t.Context(), dir, 0o777))
 			d := hdfsfs.Opener{System: system("HADOOP_USER_NAME", row.env)}
-			f, err := d.Open(t.Context(), c.Authority(), fs.Options{User: row.option, Settings: quick})
+			f, err := d.Open(t.Context(), c.Authority(), fs.Options{User: row.option, Settings: usual})
 			must(t, err)
 			defer f.Close()
 			upload(t, f.(*hdfsfs.Driver), dir+"/new/a", "content")
@@ -128,7 +128,7 @@ func TestModesUnderADefaultACL(t *testing.T) {
 	hc, dir := superuser(t, c), directory(t, c)
 	_, err := c.FsShell(bounded(t, time.Minute), "-setfacl", "-m", "default:user::rwx,default:group::---,default:other::---", dir)
 	must(t, err)
-	f := open(t, c.Authority(), user, quick)
+	f := open(t, c.Authority(), user, usual)
 	info := upload(t, f, dir+"/d/a", content)
 	const bits = 0o1777
 	if file, parent := status(t, hc, dir+"/d/a").GetPermission().GetPerm()&bits, status(t, hc, dir+"/d").GetPermission().GetPerm()&bits; file != 0o644 || parent != 0o755 {
@@ -146,7 +146,7 @@ func TestModesUnderADefaultACL(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	c := shared.Cluster(t)
-	f := open(t, c.Authority(), user, quick)
+	f := open(t, c.Authority(), user, usual)
 	putIn := func(p string, o fs.UploadOptions) error {
 		_, err := f.Upload(bounded(t, time.Minute), strings.NewReader(content), p, o)
 		return err
@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 // TestRenameIntoAnEncryptionZone: HDFS moves nothing over its border.
 func TestRenameIntoAnEncryptionZone(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	info := upload(t, f, dir+"/a", content)
 	must(t, c.MkdirAs(t.Context(), user, dir+"/zone"))
 	must(t, c.CreateEncryptionZone(t.Context(), dir+"/zone"))
@@ -218,7 +218,7 @@ func TestRenameIntoAnEncryptionZone(t *testing.T) {
 
 func TestSafeMode(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	info := upload(t, f, dir+"/a", content)
 	must(t, c.SafeMode(t.Context(), true))
 	defer c.SafeMode(context.Background(), false)
@@ -247,7 +247,7 @@ func TestSafeMode(t *testing.T) {
 
 func TestAFileThatIsBeingWritten(t *testing.T) {
 	c := shared.Cluster(t)
-	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
+	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, usual), directory(t, c)
 	w, err := hc.CreateFile(dir+"/a", 2, 1<<20, 0o644)
 	must(t, err)
 	if _, err := w.Write([]byte(content)); err != nil {
@@ -289,7 +289,7 @@ func TestATempThatIsTakenAway(t *testing.T) {
 		{"moved", func(hc *client.Client, p string) error { return hc.Rename(p, p+".elsewhere") }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f, dir, hc := open(t, c.Authority(), user, quick), directory(t, c), superuser(t, c)
+			f, dir, hc := open(t, c.Authority(), user, usual), directory(t, c), superuser(t, c)
 			done := false
 			src := &interrupted{Reader: strings.NewReader(strings.Repeat("x", 3<<20)), before: func(off int64) {
 				if off >= 2<<20 && !done {
@@ -327,7 +327,7 @@ func find(t *testing.T, f *hdfsfs.Driver, id fs.FileID, dir string) fs.Entry {
 
 func TestLocateWhereOneMayNotLook(t *testing.T) {
 	c := shared.Cluster(t)
-	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
+	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, usual), directory(t, c)
 	info := upload(t, f, dir+"/a", content)
 	must(t, hc.MkdirAll("/secret", 0o700))
 	must(t, hc.Rename(dir+"/a", fmt.Sprint("/secret/", info.ID)))
@@ -344,7 +344,7 @@ func TestLocateWhereOneMayNotLook(t *testing.T) {
 // if there are more files than one answer lists, and none where it may not list.
 func TestLocateTellsTheName(t *testing.T) {
 	c := shared.Cluster(t)
-	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, quick), directory(t, c)
+	hc, f, dir := superuser(t, c), open(t, c.Authority(), user, usual), directory(t, c)
 	info := upload(t, f, dir+"/b/.temp", content)
 	for i := range 2*listLimit + 1 {
 		must(t, c.MkdirAs(t.Context(), user, fmt.Sprintf("%s/b/%02d", dir, i)))
@@ -372,7 +372,7 @@ func TestLocateTellsTheName(t *testing.T) {
 
 func TestListInSeveralSteps(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	const n = 3*listLimit + 1
 	for i := range n {
 		must(t, c.MkdirAs(t.Context(), user, fmt.Sprintf("%s/%02d", dir, i)))
@@ -391,7 +391,7 @@ func TestListInSeveralSteps(t *testing.T) {
 
 func TestReadingEndsWithItsCtxAndWithClose(t *testing.T) {
 	c := shared.Cluster(t)
-	f, dir := open(t, c.Authority(), user, quick), directory(t, c)
+	f, dir := open(t, c.Authority(), user, usual), directory(t, c)
 	upload(t, f, dir+"/a", strings.Repeat(content, 100_000))
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := f.Open(ctx, dir+"/a")

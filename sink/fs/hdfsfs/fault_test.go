@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"strings"
@@ -241,15 +242,14 @@ type site struct {
 func newSite(t *testing.T, c *hdfs.Cluster, o operation, settings map[string]string) *site {
 	s := &site{c: c, dir: directory(t, c)}
 	if o.prepare != nil {
-		s.temp = o.prepare(t, open(t, c.Authority(), user, quick), s.dir)
+		s.temp = o.prepare(t, open(t, c.Authority(), user, usual), s.dir)
 	}
 	var err error
 	s.proxy, err = proxy.NameNode(c.NameNode().Addr(), "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { must(t, s.proxy.Close()) })
-	for k, v := range o.settings {
-		settings[k] = v
-	}
+	settings = maps.Clone(settings)
+	maps.Copy(settings, o.settings)
 	s.driver = open(t, s.proxy.Addr(), user, settings)
 	return s
 }
@@ -269,13 +269,14 @@ func TestLostMessages(t *testing.T) {
 				}
 			}
 			var rows sync.WaitGroup
-			places := make(chan struct{}, 8) // they mostly wait
+			places := make(chan struct{}, 16) // they mostly wait
+			settings := map[proxy.Action]map[string]string{proxy.Cut: usual, proxy.Swallow: hasty}
 			for _, method := range calls {
 				for n := 1; n <= made[method]; n++ {
 					for _, side := range []proxy.Side{proxy.Request, proxy.Answer} {
 						for _, do := range []proxy.Action{proxy.Cut, proxy.Swallow} {
 							r := proxy.Rule{Message: method, Side: side, Nth: n, Do: do}
-							s := newSite(t, c, o, with("ipc.client.rpc-timeout.ms", "1500"))
+							s := newSite(t, c, o, settings[do])
 							rows.Go(func() {
 								places <- struct{}{}
 								defer func() { <-places }()
@@ -293,7 +294,7 @@ func TestLostMessages(t *testing.T) {
 // countCalls runs o undisturbed.
 func countCalls(t *testing.T, c *hdfs.Cluster, o operation) map[string]int {
 	t.Helper()
-	s := newSite(t, c, o, with("ipc.client.rpc-timeout.ms", "60000"))
+	s := newSite(t, c, o, with())
 	counts := map[string]*proxy.Count{}
 	for _, m := range calls {
 		counts[m] = s.proxy.Add(proxy.Rule{Message: m})
@@ -351,7 +352,7 @@ func TestLocateSweepsUp(t *testing.T) {
 	left := 0
 	for method, n := range countCalls(t, c, o) {
 		for i := range n {
-			s := newSite(t, c, o, with("ipc.client.rpc-timeout.ms", "60000"))
+			s := newSite(t, c, o, with())
 			s.proxy.Add(proxy.Rule{Message: method, Side: proxy.Answer, Nth: i + 1, Do: proxy.Cut})
 			if err := o.act(t.Context(), s.driver, s.dir, s.temp); err == nil {
 				t.Errorf("answer %d of %s is lost and Locate answers nil", i+1, method)

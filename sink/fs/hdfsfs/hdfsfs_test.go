@@ -35,15 +35,20 @@ var publishing = fs.PublishOptions{DirMode: 0o755}
 
 var options = fs.UploadOptions{FileMode: 0o644, DirMode: 0o755}
 
-// quick are the clients' settings: faults show in seconds.
-var quick = map[string]string{
+// usual are the clients' settings. They wait long for an answer that comes, so
+// that no test depends on an idle machine.
+var usual = map[string]string{
 	"dfs.replication": "2", "dfs.blocksize": "1m",
-	"ipc.client.connect.timeout": "2s", "ipc.client.rpc-timeout.ms": "2000", "dfs.client.socket-timeout": "2s",
+	"ipc.client.connect.timeout": "60s", "ipc.client.rpc-timeout.ms": "60000", "dfs.client.socket-timeout": "60s",
 }
 
-// with is quick and more, name and value in turn.
+// hasty are settings for tests in which an answer doesn't come. What is done
+// before that must be done in time with them, on a busy machine too.
+var hasty = with("ipc.client.connect.timeout", "4s", "ipc.client.rpc-timeout.ms", "4000", "dfs.client.socket-timeout", "4s")
+
+// with is usual and more, name and value in turn.
 func with(pairs ...string) map[string]string {
-	out := maps.Clone(quick)
+	out := maps.Clone(usual)
 	for i := 0; i < len(pairs); i += 2 {
 		out[pairs[i]] = pairs[i+1]
 	}
@@ -88,8 +93,8 @@ func superuser(t testing.TB, c *hdfs.Cluster) *client.Client {
 
 func harness(c *hdfs.Cluster) fstest.Harness {
 	return fstest.Harness{
-		Open:   func(t testing.TB) fs.Driver { return open(t, c.Authority(), user, quick) },
-		Reader: func(t testing.TB) fs.Reader { return open(t, c.Authority(), user, quick) },
+		Open:   func(t testing.TB) fs.Driver { return open(t, c.Authority(), user, usual) },
+		Reader: func(t testing.TB) fs.Reader { return open(t, c.Authority(), user, usual) },
 		Dir:    func(t testing.TB) string { return directory(t, c) },
 		Search: true, NoColon: true, Tick: 2 * time.Millisecond,
 		Rewrite: func(t testing.TB, p string, content []byte) { rewrite(t, superuser(t, c), p, content) },
@@ -100,7 +105,7 @@ func harness(c *hdfs.Cluster) fstest.Harness {
 		},
 		Refused: func(t testing.TB, dir string, f func(fs.Driver)) {
 			must(t, c.Chmod(t.Context(), dir, 0o555))
-			f(open(t, c.Authority(), "stranger", quick))
+			f(open(t, c.Authority(), "stranger", usual))
 			must(t, c.Chmod(t.Context(), dir, 0o755))
 		},
 	}

@@ -24,7 +24,7 @@ func TestBlocksThatAreReportedLate(t *testing.T) {
 	p, err := proxy.NameNode(c.NameNode().Addr(), "127.0.0.1:0")
 	must(t, err)
 	defer func() { must(t, p.Close()) }()
-	f, dir := open(t, p.Addr(), user, with("dfs.replication", "1", "ipc.client.rpc-timeout.ms", "60000", "dfs.client.socket-timeout", "60s")), directory(t, c)
+	f, dir := open(t, p.Addr(), user, with("dfs.replication", "1")), directory(t, c)
 	st := &store{hc: superuser(t, c)}
 	for _, row := range []struct {
 		name    string
