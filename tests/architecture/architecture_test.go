@@ -72,7 +72,7 @@ var layers = []layer{
 // testSupport is imported by tests, and by itself, and by nothing that ships.
 var testSupport = []string{
 	"codec/event/eventtest", "codec/schema/schematest", "codec/parquet/fuzz", "sink/disk/crashdisk", "sink/disk/disktest",
-	"sink/fs/faultfs", "sink/fs/fstest", "sink/fs/memfs", "sink/sinktest", "tests/...",
+	"sink/faults", "sink/fs/faultfs", "sink/fs/fstest", "sink/fs/memfs", "sink/sinktest", "tests/...",
 }
 
 // outside says who may import what isn't ours: each wall stands where it is said.
