@@ -67,12 +67,12 @@ func (f *faultCase) String() string { return fmt.Sprintf("%s: %v", f.way.name, f
 // may appear then that was missing before.
 func (f *faultCase) late() bool { return f.fault.Do == proxy.Delay }
 
-// marker is the file by which a sink settles what became of a rename. It is
+// marker is the file by which a sink locates a file after a rename. It is
 // empty and there is one of it in a directory.
 const marker = ".out_hdfs.settle." + user
 
 // lateMarker says that the marker's creation arrives after its sender gave it
-// up. The next one that settles in that directory removes it.
+// up. The next one that locates a file in that directory removes it.
 func (f *faultCase) lateMarker() bool {
 	return f.late() && f.fault.Message == "create" && f.fault.Nth > f.puts
 }

@@ -42,11 +42,11 @@ func (d *Driver) Calls() []Call {
 // were asked for, and returns their answers, which nobody else hears.
 func (d *Driver) Land() []error {
 	d.mu.Lock()
-	pending := d.late
+	landing := d.late
 	d.late = nil
 	d.mu.Unlock()
-	answers := make([]error, len(pending))
-	for i, act := range pending {
+	answers := make([]error, len(landing))
+	for i, act := range landing {
 		answers[i] = act()
 	}
 	return answers

@@ -20,7 +20,7 @@ const (
 	pipelineExtra = 5 * time.Second
 )
 
-// config is what a FileSystem is opened with.
+// config is what a Driver is opened with.
 type config struct {
 	name        string   // the nameservice, or host:port
 	addresses   []string // of its NameNodes
