@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/out-hdfs/out_hdfs/codec/avro"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/schema/schematest"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestGolden(t *testing.T) {
 	var all schematest.Golden
 	for _, s := range append(schematest.Odd(), schematest.OddUnions()...) {
-		format := formatOf(t, avro.None, s.Given, s.Strict)
+		format := formatOf(t, compress.None, s.Given, s.Strict)
 		var out, reasons bytes.Buffer
 		var f *file
 		end := func() {
