@@ -384,7 +384,7 @@ func TestSmallShares(t *testing.T) {
 	}
 	data := f.close()
 	sameRecords(t, data, all, "app.log")
-	if n := len(split(t, data).blocks); n < 3 || n > 20 {
+	if n := len(splitOf(t, data).blocks); n < 3 || n > 20 {
 		t.Errorf("%d blocks", n)
 	}
 }

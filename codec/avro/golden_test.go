@@ -18,7 +18,7 @@ func TestGolden(t *testing.T) {
 		var out, reasons bytes.Buffer
 		var f *file
 		end := func() {
-			c := split(t, f.close())
+			c := splitOf(t, f.close())
 			out.Write(c.metadata["avro.schema"])
 			for _, b := range c.blocks {
 				out.Write(b.data)

@@ -438,6 +438,13 @@ func TestAFileHasOneSchema(t *testing.T) {
 			_, err := w.Write(share("fx"))
 			return errors.Join(w.WriteBlock(small, 1), err)
 		}, "1:<f1;>!"},
+		{"a batch without rows decides nothing", func(w codec.BlockWriter) error {
+			_, before := w.Write(share(""))
+			now = 2
+			block := w.WriteBlock(encode("gx"), 1)
+			_, behind := w.Write(share("hx"))
+			return errors.Join(before, block, behind, w.WriteBlock(small, 1))
+		}, "2:<g2;h2;>!"},
 		{"two schemas in one block", func(w codec.BlockWriter) error {
 			now = 1
 			return w.WriteBlock(append(bytes.Clone(small), encode("gx")...), 2)

@@ -14,8 +14,8 @@ type writer struct {
 	w      io.Writer
 	format *format
 	meta   codec.Meta
-	file   *File              // nil until the first batch decides how it begins
-	rows   codec.BlockEncoder // made by the first Write
+	file   *File              // nil until the first rows decide how it begins
+	rows   codec.BlockEncoder // of Write
 
 	gathered []byte // rows that no member holds yet
 	begun    bool   // Head and the first rows are on their way
@@ -47,18 +47,15 @@ func (w *writer) Write(b *event.Batch) ([]codec.Reject, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	if w.rows == nil {
-		w.file = w.fileFor(b)
-		if w.file.Encoder != nil {
-			w.rows = w.file.Encoder
-		} else {
-			w.rows = w.format.options.NewEncoder()
-		}
+	file, rows := w.fileFor(b), w.rows
+	if rows == nil {
+		rows = w.encoderOf(file)
 	}
 	before := len(w.gathered)
 	var rejects []codec.Reject
-	w.gathered, rejects = w.rows.Encode(w.gathered, b)
+	w.gathered, rejects = rows.Encode(w.gathered, b)
 	if len(w.gathered) > before {
+		w.file, w.rows = file, rows
 		w.begin()
 		w.packEnough()
 	}
@@ -116,6 +113,14 @@ func (w *writer) fileFor(b *event.Batch) *File {
 		*f = w.format.options.Begin(w.meta, b)
 	}
 	return f
+}
+
+// encoderOf is what makes the file's rows.
+func (w *writer) encoderOf(f *File) codec.BlockEncoder {
+	if f.Encoder != nil {
+		return f.Encoder
+	}
+	return w.format.options.NewEncoder()
 }
 
 // begin begins the file with its first rows, which are gathered or on their way.

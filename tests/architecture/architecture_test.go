@@ -71,7 +71,7 @@ var layers = []layer{
 
 // testSupport is imported by tests, and by itself, and by nothing that ships.
 var testSupport = []string{
-	"codec/event/eventtest", "codec/schema/schematest", "codec/parquet/fuzz", "sink/disk/crashdisk", "sink/disk/disktest",
+	"codec/codectest", "codec/event/eventtest", "codec/schema/schematest", "codec/parquet/fuzz", "sink/disk/crashdisk", "sink/disk/disktest",
 	"sink/faults", "sink/fs/faultfs", "sink/fs/fstest", "sink/fs/memfs", "sink/sinktest", "tests/...",
 }
 
@@ -83,8 +83,8 @@ var outside = []layer{
 	{"google.golang.org/protobuf/...", "sink/fs/hdfsfs"},
 	{"github.com/linkedin/goavro/...", "codec/schema"},
 	{"github.com/parquet-go/...", "codec/parquet"},
-	{"github.com/klauspost/compress/...", "codec/compress codec/parquet"},
-	{"github.com/pierrec/lz4/...", "codec/compress codec/parquet"},
+	{"github.com/klauspost/compress/...", "codec/codectest codec/compress codec/parquet"},
+	{"github.com/pierrec/lz4/...", "codec/codectest codec/compress codec/parquet"},
 	{"github.com/dsnet/compress/...", "codec/compress"},
 	{"github.com/tinylib/msgp/...", "codec/..."},
 	{"github.com/spf13/cobra", "cmd/out-hdfs"},

@@ -1,0 +1,110 @@
+package codectest
+
+import (
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/out-hdfs/out_hdfs/codec"
+)
+
+// size: Size is never behind what is written, and close to what the file will
+// have.
+func size(t *testing.T, h Harness) {
+	for _, by := range h.ways() {
+		t.Run(string(by), func(t *testing.T) {
+			x := h.begin(t, h.New())
+			n := 100
+			if h.Slow {
+				n = 10
+			}
+			for i := range n {
+				x.add(records(i*100, 100, 0), by)
+			}
+			x.flush()
+			before := x.w.Size()
+			x.check()
+			after := x.w.Size()
+			if off := float64(before-after) / float64(after); off > h.Rounding || off < -h.Rounding {
+				t.Errorf("Size said %d before the end, and %d behind it", before, after)
+			}
+		})
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// memory: open files hold no more than Buffered says, but for some kilobytes
+// each.
+func memory(t *testing.T, h Harness) {
+	const files, unsaid = 32, 96 << 10
+	f := h.New()
+	shares := []share{records(0, 50, 0), records(100, 700, 0), records(1000, 50, 0)}
+	open := func(n int) (writers []codec.Writer) {
+		for range n {
+			w := h.writer(t, f, io.Discard)
+			for _, s := range shares {
+				if _, err := w.Write(s.batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			writers = append(writers, w)
+		}
+		return writers
+	}
+	for _, w := range open(2) { // what files share
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := heap()
+	writers := open(files)
+	said := int64(0)
+	for _, w := range writers {
+		said += w.Buffered()
+	}
+	if held := heap() - before; held > said*5/4+files*unsaid {
+		t.Errorf("%d files say that they hold %d bytes, and hold %d", files, said, held)
+	}
+	runtime.KeepAlive(writers)
+	runtime.KeepAlive(shares)
+}
+
+// givenUp: a writer that is dropped leaves neither a goroutine nor memory.
+func givenUp(t *testing.T, h Harness) {
+	f := h.New()
+	s := records(0, 500, 0)
+	drop := func(n int) {
+		for range n {
+			w := h.writer(t, f, io.Discard)
+			if _, err := w.Write(s.batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drop(3)
+	goroutines, before := runtime.NumGoroutine(), heap()
+	drop(40)
+	const left = 4 << 20
+	for range 50 { // finalizers and goroutines that end take a moment
+		if heap()-before < left && runtime.NumGoroutine() <= goroutines {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if held := heap() - before; held >= left {
+		t.Errorf("40 files that were given up still hold %d bytes", held)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		t.Errorf("%d goroutines are left of files that were given up", n-goroutines)
+	}
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(s)
+}
