@@ -251,11 +251,11 @@ func (x *timeText[T]) zone() (offset int, zoned, ok bool) {
 		x.skip(':', ':')
 		minute, ok = x.number(2)
 	}
-	mostHours, mostMinutes := 23, 59
+	maxHours, maxMinutes := 23, 59
 	if x.accepts(WideOffset) {
-		mostHours, mostMinutes = 24, 60
+		maxHours, maxMinutes = 24, 60
 	}
-	if !ok || hour > mostHours || minute > mostMinutes {
+	if !ok || hour > maxHours || minute > maxMinutes {
 		return 0, false, false
 	}
 	if offset = hour*3600 + minute*60; west {
