@@ -57,7 +57,7 @@ func golden(t *testing.T, path string) []goldenRow {
 func TestAgainstOthers(t *testing.T) {
 	for _, tc := range []struct {
 		name, path string
-		least      int
+		minRows    int
 		parse      func(string) (*Pattern, error)
 	}{
 		{"java", "testdata/java.tsv", 1800, ParseJava},
@@ -65,7 +65,7 @@ func TestAgainstOthers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rows := golden(t, tc.path)
-			if len(rows) < tc.least {
+			if len(rows) < tc.minRows {
 				t.Fatalf("only %d rows", len(rows))
 			}
 			for _, row := range rows {

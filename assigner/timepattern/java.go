@@ -110,9 +110,9 @@ func javaOp(c byte, n int) (op, string) {
 	if reason := refusedLetter(c); reason != "" {
 		return op{}, reason
 	}
-	if f, most := javaNumber(c); most > 0 {
+	if f, maxLetters := javaNumber(c); maxLetters > 0 {
 		switch {
-		case n > most:
+		case n > maxLetters:
 			return op{}, tooMany
 		case f == fieldYear && n == 2:
 			f = fieldYear2
@@ -147,7 +147,7 @@ func javaOp(c byte, n int) (op, string) {
 
 // javaNumber is the field of a letter that is always a number, and how often the
 // letter may stand; 0 if it isn't one.
-func javaNumber(c byte) (f field, most int) {
+func javaNumber(c byte) (f field, maxLetters int) {
 	switch c {
 	case 'u', 'y': // they differ before the year 1 only
 		return fieldYear, 19

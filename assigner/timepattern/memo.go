@@ -80,25 +80,25 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// memoSlots is how many spans a Memo remembers: with hours three weeks, with
-// minutes half a working day, so late events beside current ones don't push each
+// memoSlots is how many spans a Memo remembers: three weeks of hours, eight and a
+// half hours of minutes, so that late events and current ones don't push each
 // other out.
 const memoSlots = 512
 
-// Memo formats instants of one zone and remembers the results with their
-// spans. An instant of a span seen before costs a comparison and no
-// allocation. One goroutine uses a Memo at a time.
+// Memo formats instants in one zone and remembers the results with their spans.
+// An instant of a remembered span costs a comparison and no allocation. One
+// goroutine uses a Memo at a time.
 type Memo struct {
 	pattern *Pattern
 	loc     *time.Location
 	stride  int64
 	slots   [memoSlots]memoSlot
-	seen    intern.Table
+	texts   intern.Table
 	buf     []byte
 }
 
-// memoSlot is the result for the Unix seconds from ≤ s < to. The zero slot
-// holds for none.
+// memoSlot is the result for the Unix seconds s with from ≤ s < to: for none in
+// the zero slot.
 type memoSlot struct {
 	from, to int64
 	text     string
@@ -128,5 +128,5 @@ func (m *Memo) Format(sec int64, nsec uint32) string {
 
 func (m *Memo) format(t time.Time) string {
 	m.buf = m.pattern.Append(m.buf[:0], t)
-	return m.seen.Get(m.buf)
+	return m.texts.Get(m.buf)
 }
