@@ -19,56 +19,80 @@
 package avro
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
+	"github.com/out-hdfs/out_hdfs/codec/members"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
 // Options configure the format.
 type Options struct {
-	// Compression is one of Compressions; "" is the default, Snappy.
+	// Compression is one of Compressions; "" is the default.
 	Compression string
 	Schemas     *schema.Schemas
 }
 
-// New returns the format.
-func New(o Options) (codec.Format, error) {
-	if o.Compression == "" {
-		o.Compression = Snappy
-	}
-	c, err := newCompressor(o.Compression)
-	if err != nil {
-		return nil, err
-	}
-	return &format{schemas: o.Schemas, compressor: c}, nil
+// Compressions lists the compressions that Avro's specification names, the
+// default first. Java's Avro reads them all; snappy and deflate are read
+// everywhere.
+func Compressions() []string {
+	return []string{compress.Snappy, compress.Deflate, compress.Zstd, compress.Bzip2, compress.None}
 }
 
+// ErrCompression is wrapped by New's error.
+var ErrCompression = errors.New("not a compression of Avro files")
+
+// compression is how the blocks of a file are compressed.
+type compression struct {
+	codec string // avro.codec in the file's header
+	name  string // for compress.New
+	level int
+}
+
+func compressionOf(name string) (c compression, ok bool) {
+	switch name {
+	case compress.None:
+		c = compression{codec: "null", name: compress.None}
+	case compress.Snappy, "":
+		c = compression{codec: "snappy", name: compress.SnappyChecked, level: 1}
+	case compress.Deflate:
+		c = compression{codec: "deflate", name: compress.RawDeflate, level: 5}
+	case compress.Zstd:
+		c = compression{codec: "zstandard", name: compress.Zstd, level: 3}
+	case compress.Bzip2:
+		c = compression{codec: "bzip2", name: compress.Bzip2, level: 6}
+	default:
+		return c, false
+	}
+	return c, true
+}
+
+// New returns the format. Its files begin with their first records, from which
+// the schema is learned, or at Close.
+func New(o Options) (codec.BlockFormat, error) {
+	c, ok := compressionOf(o.Compression)
+	if !ok {
+		return nil, fmt.Errorf("%w: %q; use one of %s", ErrCompression, o.Compression, strings.Join(Compressions(), ", "))
+	}
+	f := &format{schemas: o.Schemas, codec: c.codec}
+	return members.New(members.Options{
+		Extension:  ".avro", // the compression is inside the file
+		NewEncoder: func() codec.BlockEncoder { return &rows{schemas: o.Schemas} },
+		NewPacker:  c.packer,
+		Least:      smallBlock,
+		Gather:     2 * smallBlock,
+		Begin:      f.begin,
+		HeadOnly:   true,
+		Count:      countBlock,
+	}), nil
+}
+
+// format is what its files have in common.
 type format struct {
-	schemas    *schema.Schemas
-	compressor *compressor
-}
-
-var (
-	_ codec.BlockFormat  = (*format)(nil)
-	_ codec.BlockEncoder = (*blockEncoder)(nil)
-	_ codec.BlockWriter  = (*writer)(nil)
-	_ codec.Counter      = (*writer)(nil)
-)
-
-// Extension implements codec.Format. The compression is inside the file.
-func (*format) Extension() string { return ".avro" }
-
-// NewBlockEncoder implements codec.BlockFormat.
-func (f *format) NewBlockEncoder() codec.BlockEncoder { return &blockEncoder{format: f} }
-
-// NewWriter implements codec.Format. The file begins with its first records:
-// its schema is learned from them.
-func (f *format) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
-	marker, err := newMarker()
-	if err != nil {
-		return nil, fmt.Errorf("begin an Avro file: %w", err)
-	}
-	return &writer{format: f, w: w, meta: m, marker: marker}, nil
+	schemas *schema.Schemas
+	codec   string // avro.codec in their headers
 }

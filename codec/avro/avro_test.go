@@ -14,6 +14,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/avro"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
@@ -38,7 +39,7 @@ func formatOf(tb testing.TB, compression, given string, strict bool) codec.Block
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return f.(codec.BlockFormat)
+	return f
 }
 
 // file writes one file as the sink does: blocks are encoded ahead, and what
@@ -232,7 +233,7 @@ func batch(chunk []byte) *event.Batch {
 func TestChunks(t *testing.T) {
 	chunks := map[string][]byte{"kubernetes": Kubernetes(3000), "plain": Plain(5000), "otlp": OTLP(3, 50), "one": Plain(1)}
 	for name, chunk := range chunks {
-		for _, compression := range []string{avro.None, avro.Snappy, avro.Deflate} {
+		for _, compression := range []string{compress.None, compress.Snappy, compress.Deflate} {
 			t.Run(name+"/"+compression, func(t *testing.T) {
 				f := newFile(t, formatOf(t, compression, "", false))
 				b := batch(chunk)
@@ -249,7 +250,7 @@ func TestChunks(t *testing.T) {
 func TestHostileChunks(t *testing.T) {
 	for _, h := range HostileChunks() {
 		t.Run(h.Name, func(t *testing.T) {
-			f := newFile(t, formatOf(t, avro.Snappy, "", false))
+			f := newFile(t, formatOf(t, compress.Snappy, "", false))
 			b := batch(h.Chunk)
 			var sound []*event.Event
 			for _, e := range b.Events {
@@ -315,7 +316,7 @@ func (f *failing) Write(b []byte) (int, error) {
 
 // TestFirstErrorIsFinal at every byte that the file can fail at.
 func TestFirstErrorIsFinal(t *testing.T) {
-	format := formatOf(t, avro.None, "", false)
+	format := formatOf(t, compress.None, "", false)
 	whole := newFile(t, format)
 	whole.write(batch(Kubernetes(300)))
 	size := len(whole.close())
@@ -367,7 +368,7 @@ func TestForeignBlocks(t *testing.T) {
 // TestSmallShares: shares too small for a block of their own are gathered, in
 // order with large ones.
 func TestSmallShares(t *testing.T) {
-	f := newFile(t, formatOf(t, avro.Snappy, "", false))
+	f := newFile(t, formatOf(t, compress.Snappy, "", false))
 	var all []*event.Event
 	for i := range 300 {
 		n := 2

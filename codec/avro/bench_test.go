@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/codec/avro"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
@@ -36,7 +37,7 @@ func BenchmarkEncode(b *testing.B) {
 
 // TestEncodeAllocatesNothing per record, once its buffers have grown.
 func TestEncodeAllocatesNothing(t *testing.T) {
-	for _, compression := range []string{avro.None, avro.Snappy} {
+	for _, compression := range []string{compress.None, compress.Snappy} {
 		enc := formatOf(t, compression, "", false).NewBlockEncoder()
 		b := batch(Kubernetes(500))
 		var dst []byte

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/out-hdfs/out_hdfs/codec/avro"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
@@ -79,17 +80,17 @@ func TestCompressions(t *testing.T) {
 		codec string
 		read  func([]byte) ([]byte, error)
 	}{
-		avro.None:    {"null", func(b []byte) ([]byte, error) { return b, nil }},
-		avro.Deflate: {"deflate", func(b []byte) ([]byte, error) { return io.ReadAll(flate.NewReader(bytes.NewReader(b))) }},
-		avro.Bzip2:   {"bzip2", func(b []byte) ([]byte, error) { return io.ReadAll(bzip2.NewReader(bytes.NewReader(b))) }},
-		avro.Snappy: {"snappy", func(b []byte) ([]byte, error) {
+		compress.None:    {"null", func(b []byte) ([]byte, error) { return b, nil }},
+		compress.Deflate: {"deflate", func(b []byte) ([]byte, error) { return io.ReadAll(flate.NewReader(bytes.NewReader(b))) }},
+		compress.Bzip2:   {"bzip2", func(b []byte) ([]byte, error) { return io.ReadAll(bzip2.NewReader(bytes.NewReader(b))) }},
+		compress.Snappy: {"snappy", func(b []byte) ([]byte, error) {
 			raw, err := snappy.Decode(nil, b[:len(b)-4])
 			if err == nil && crc32.ChecksumIEEE(raw) != binary.BigEndian.Uint32(b[len(b)-4:]) {
 				t.Error("snappy: the checksum is wrong")
 			}
 			return raw, err
 		}},
-		avro.Zstd: {"zstandard", func(b []byte) ([]byte, error) {
+		compress.Zstd: {"zstandard", func(b []byte) ([]byte, error) {
 			r, err := zstd.NewReader(nil)
 			if err != nil {
 				return nil, err
@@ -98,7 +99,7 @@ func TestCompressions(t *testing.T) {
 			return r.DecodeAll(b, nil)
 		}},
 	}
-	plain := contents(t, avro.None, nil)
+	plain := contents(t, compress.None, nil)
 	for _, name := range avro.Compressions() {
 		t.Run(name, func(t *testing.T) {
 			r, ok := readers[name]
@@ -130,4 +131,20 @@ func contents(t *testing.T, compression string, read func([]byte) ([]byte, error
 		all = append(all, data...)
 	}
 	return all
+}
+
+// TestRecordsOfNoBytes: records of a schema that has only nulls take no bytes, and
+// are counted all the same.
+func TestRecordsOfNoBytes(t *testing.T) {
+	for _, name := range avro.Compressions() {
+		t.Run(name, func(t *testing.T) {
+			f := newFile(t, formatOf(t, name, `{"type":"record","name":"r","fields":[{"name":"n","type":"null"}]}`, false))
+			for range 3 {
+				f.write(batch(Plain(5)))
+			}
+			if blocks := split(t, f.close()).blocks; len(blocks) != 1 || blocks[0].records != 15 {
+				t.Errorf("got %v", blocks)
+			}
+		})
+	}
 }

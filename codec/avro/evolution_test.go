@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/out-hdfs/out_hdfs/codec"
-	"github.com/out-hdfs/out_hdfs/codec/avro"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/codec/schema/schematest"
@@ -17,7 +17,7 @@ import (
 // every field of every record is in a column or in _extra, and the schema never
 // ends a part: there are as many as are rolled.
 func TestEvolution(t *testing.T) {
-	format := formatOf(t, avro.Snappy, "", false)
+	format := formatOf(t, compress.Snappy, "", false)
 	r := rand.New(rand.NewPCG(1, 2))
 	const chunks, perPart = 1000, 50
 	again := 0
@@ -42,7 +42,7 @@ func TestEvolution(t *testing.T) {
 // TestAnyRecord: whatever msgpack holds comes back.
 func TestAnyRecord(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		format := formatOf(t, avro.None, "", false)
+		format := formatOf(t, compress.None, "", false)
 		for range rapid.IntRange(1, 3).Draw(rt, "parts") {
 			f := newFile(t, format)
 			var all []*event.Event
@@ -69,7 +69,7 @@ func FuzzChunk(f *testing.F) {
 	f.Add(Kubernetes(3))
 	f.Add(OTLP(1, 2))
 	f.Fuzz(func(t *testing.T, chunk []byte) {
-		x := newFile(t, formatOf(t, avro.Deflate, "", false))
+		x := newFile(t, formatOf(t, compress.Deflate, "", false))
 		b := batch(chunk)
 		var sound []*event.Event
 		for _, e := range b.Events {

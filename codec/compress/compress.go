@@ -1,6 +1,7 @@
-// Package compress compresses the files of row formats as Hadoop and its
-// readers expect them: each compression has the framing and the extension by
-// which Hive, Spark, MapReduce and `hdfs dfs -text` find its codec.
+// Package compress makes the compressors of all formats but Parquet, and the
+// compressed files of row formats as Hadoop and its readers expect them: each
+// compression has the framing and the extension by which Hive, Spark, MapReduce
+// and `hdfs dfs -text` find its codec.
 //
 //	gzip    .gz      members one behind the other, as RFC 1952 allows
 //	bzip2   .bz2     streams one behind the other
@@ -11,6 +12,9 @@
 // All but zstd are made of pieces that are independent of each other, so they
 // are compressed ahead of the file, in parallel. The same rows in the same
 // blocks give the same bytes.
+//
+// New makes a compressor of pieces for formats that have their own files: Avro
+// and SequenceFiles.
 package compress
 
 import (
@@ -20,19 +24,30 @@ import (
 	"strings"
 
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/members"
 )
 
-// The compressions. Deflate is zlib's format, which files of rows have no
-// extension for: it is for formats that name their codec within the file.
+// The compressions. Snappy and LZ4 are in Hadoop's block framing.
 const (
-	None    = "none"
-	Gzip    = "gzip"
-	Zstd    = "zstd"
-	Snappy  = "snappy"
-	LZ4     = "lz4"
-	Bzip2   = "bzip2"
+	None   = "none"
+	Gzip   = "gzip"
+	Zstd   = "zstd"
+	Snappy = "snappy"
+	LZ4    = "lz4"
+	Bzip2  = "bzip2"
+)
+
+// The compressions that only formats have which name their codec within the
+// file: files of rows have no extension for them.
+const (
+	// Deflate is zlib's format (RFC 1950), Hadoop's DefaultCodec.
 	Deflate = "deflate"
+	// RawDeflate is RFC 1951 with nothing around it, and SnappyChecked one block
+	// of Snappy's own format and then the CRC-32 of what it holds, big-endian:
+	// "deflate" and "snappy" of Avro's specification 1.11.
+	RawDeflate    = "raw deflate"
+	SnappyChecked = "snappy with a checksum"
 )
 
 // Names are the compressions that files of rows may have.
@@ -75,7 +90,11 @@ func find(name string) (c compression, ok bool) {
 	case Bzip2:
 		return compression{".bz2", 9, 9, 256 << 10, newBzip2}, true
 	case Deflate:
-		return compression{".deflate", 9, 5, 128 << 10, newDeflate}, true
+		return compression{levels: 9, usual: 5, packer: newDeflate}, true
+	case RawDeflate:
+		return compression{levels: 9, usual: 5, packer: newRawDeflate}, true
+	case SnappyChecked:
+		return compression{levels: 3, usual: 1, packer: newSnappyChecked}, true
 	}
 	return c, false
 }
@@ -99,8 +118,9 @@ func Check(name string, level int) error {
 // goroutine uses it at a time.
 type Packer interface {
 	// Append appends to dst what src becomes: a gzip member, a zstd frame, a
-	// zlib stream, a bzip2 stream, or blocks in Hadoop's framing. src isn't
-	// empty.
+	// stream of deflate or bzip2, a checked block of Snappy, or blocks in Hadoop's
+	// framing. src isn't empty. It keeps neither slice, and panics if src is more
+	// than one piece can hold: 4 GiB of SnappyChecked.
 	Append(dst, src []byte) []byte
 }
 
@@ -155,7 +175,7 @@ func Wrap(f codec.BlockFormat, name string, level int) (codec.Format, error) {
 		NewEncoder: f.NewBlockEncoder,
 		NewPacker:  func() members.Packer { return whole{c.packer(level)} },
 		Least:      c.least,
-		Begin:      func(codec.Meta) members.File { return members.File{Rows: header} },
+		Begin:      func(codec.Meta, *event.Batch) members.File { return members.File{Rows: header} },
 	}), nil
 }
 

@@ -3,15 +3,18 @@ package compress_test
 import (
 	"bytes"
 	stdbzip2 "compress/bzip2"
+	stdflate "compress/flate"
 	stdgzip "compress/gzip"
 	stdzlib "compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +52,15 @@ func decompress(name string, file []byte) ([]byte, error) {
 			return nil, err
 		}
 		return io.ReadAll(r)
+	case compress.RawDeflate:
+		return io.ReadAll(stdflate.NewReader(bytes.NewReader(file)))
+	case compress.SnappyChecked:
+		content, sum := file[:len(file)-4], binary.BigEndian.Uint32(file[len(file)-4:])
+		out, err := snappy.Decode(nil, content)
+		if err == nil && crc32.ChecksumIEEE(out) != sum {
+			err = errors.New("another checksum")
+		}
+		return out, err
 	case compress.Bzip2:
 		return io.ReadAll(stdbzip2.NewReader(bytes.NewReader(file)))
 	case compress.Zstd:
@@ -115,7 +127,7 @@ func TestPackersMakeWhatTheirReadersRead(t *testing.T) {
 		"LZ4's and more":   noise(261101),
 		"many blocks of a": bytes.Repeat([]byte("a"), 1<<20),
 	}
-	for _, name := range append(compress.Names()[1:], compress.Deflate) {
+	for _, name := range append(compress.Names()[1:], compress.Deflate, compress.RawDeflate, compress.SnappyChecked) {
 		for level := range 10 {
 			if errors.Is(compress.Check(name, level), compress.ErrLevel) {
 				continue
@@ -166,6 +178,9 @@ func TestCheck(t *testing.T) {
 		{compress.LZ4, 9, nil},
 		{compress.Bzip2, 9, nil},
 		{compress.Deflate, 9, nil},
+		{compress.RawDeflate, 9, nil},
+		{compress.RawDeflate, 10, compress.ErrLevel},
+		{compress.SnappyChecked, 3, nil},
 		{"rar", 0, compress.ErrUnknown},
 		{"", 0, compress.ErrUnknown},
 	} {
@@ -175,9 +190,9 @@ func TestCheck(t *testing.T) {
 			}
 			f := json.New(json.Options{}).(codec.BlockFormat)
 			_, err := compress.Wrap(f, tc.name, tc.level)
-			if want := tc.want; tc.name == compress.Deflate {
+			if want := tc.want; want == nil && !slices.Contains(compress.Names(), tc.name) {
 				if !errors.Is(err, compress.ErrUnknown) {
-					t.Errorf("files of rows have no deflate, but got %v", err)
+					t.Errorf("files of rows have no %s, but got %v", tc.name, err)
 				}
 			} else if !errors.Is(err, want) {
 				t.Errorf("Wrap: %v", err)
@@ -231,8 +246,8 @@ func write(t interface{ Fatal(...any) }, f codec.BlockFormat, shares []*event.Ba
 	}
 	for _, b := range shares {
 		rows, _ = plain.Encode(rows, b)
-		block, _ := enc.Encode(nil, b)
-		if err := w.(codec.BlockWriter).WriteBlock(block, len(b.Events)); err != nil {
+		block, rejects := enc.Encode(nil, b)
+		if err := w.(codec.BlockWriter).WriteBlock(block, len(b.Events)-len(rejects)); err != nil {
 			t.Fatal(err)
 		}
 	}

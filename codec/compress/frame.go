@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/members"
 )
 
 // frame is a format whose files are one zstd frame. Its blocks are rows as they
@@ -21,8 +21,7 @@ type frame struct {
 	least     int
 	header    []byte
 
-	lock sync.Mutex
-	free []*zstd.Encoder
+	encoders members.Pool[*zstd.Encoder] // idle, for the files that are begun next
 }
 
 var (
@@ -31,7 +30,10 @@ var (
 )
 
 func newFrame(f codec.BlockFormat, c compression, level int, header []byte) *frame {
-	return &frame{BlockFormat: f, extension: f.Extension() + c.extension, level: level, least: c.least, header: header}
+	return &frame{
+		BlockFormat: f, extension: f.Extension() + c.extension, level: level, least: c.least, header: header,
+		encoders: members.Pool[*zstd.Encoder]{Most: keepEncoders},
+	}
 }
 
 // zstdWindow is how far back a match may lie. On log records more gains next to
@@ -55,29 +57,16 @@ func (f *frame) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
 	return &frameWriter{w: w, format: f, header: f.header}, nil
 }
 
-// keepEncoders is how many idle encoders a format keeps, for the files that are
-// begun next.
+// keepEncoders is how many idle encoders a format keeps.
 const keepEncoders = 4
 
-func (f *frame) lend(w io.Writer) *zstd.Encoder {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if n := len(f.free); n > 0 {
-		z := f.free[n-1]
-		f.free = f.free[:n-1]
-		z.Reset(w)
-		return z
+func (f *frame) encoder(w io.Writer) *zstd.Encoder {
+	z, ok := f.encoders.Get()
+	if !ok {
+		return must(zstd.NewWriter(w, zstdOptions(f.level)...))
 	}
-	return must(zstd.NewWriter(w, zstdOptions(f.level)...))
-}
-
-func (f *frame) giveBack(z *zstd.Encoder) {
-	z.Reset(nil)
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if len(f.free) < keepEncoders {
-		f.free = append(f.free, z)
-	}
+	z.Reset(w)
+	return z
 }
 
 // frameWriter keeps rows as they are until they are worth an encoder's memory:
@@ -89,11 +78,11 @@ type frameWriter struct {
 	z      *zstd.Encoder      // nil until there is enough
 	closed bool
 
-	header  []byte // until the first row comes
-	pending []byte // rows that z hasn't seen
-	fed     int64  // bytes that z has seen
-	size    int64  // bytes written
-	err     error  // the first, which is final
+	header   []byte // until the first row comes
+	gathered []byte // rows that z hasn't seen
+	fed      int64  // bytes that z has seen
+	size     int64  // bytes written
+	err      error  // the first, which is final
 }
 
 // Write implements codec.Writer.
@@ -104,13 +93,13 @@ func (w *frameWriter) Write(b *event.Batch) ([]codec.Reject, error) {
 	if w.rows == nil {
 		w.rows = w.format.NewBlockEncoder()
 	}
-	before := len(w.pending)
+	before := len(w.gathered)
 	var rejects []codec.Reject
-	w.pending, rejects = w.rows.Encode(w.pending, b)
-	if len(w.pending) > before {
+	w.gathered, rejects = w.rows.Encode(w.gathered, b)
+	if len(w.gathered) > before {
 		w.begin()
 	}
-	if w.z != nil || len(w.pending) >= w.format.least {
+	if w.z != nil || len(w.gathered) >= w.format.least {
 		w.feedPending()
 	}
 	return rejects, w.err
@@ -121,8 +110,8 @@ func (w *frameWriter) WriteBlock(block []byte, records int) error {
 	if len(block) > 0 {
 		w.begin()
 	}
-	if w.err == nil && w.z == nil && len(w.pending)+len(block) < w.format.least {
-		w.pending = append(w.pending, block...)
+	if w.err == nil && w.z == nil && len(w.gathered)+len(block) < w.format.least {
+		w.gathered = append(w.gathered, block...)
 		return nil
 	}
 	w.feedPending()
@@ -134,13 +123,13 @@ func (w *frameWriter) WriteBlock(block []byte, records int) error {
 
 // begin puts the header before the first rows.
 func (w *frameWriter) begin() {
-	w.pending = slices.Insert(w.pending, 0, w.header...)
+	w.gathered = slices.Insert(w.gathered, 0, w.header...)
 	w.header = nil
 }
 
 func (w *frameWriter) feedPending() {
-	w.feed(w.pending)
-	w.pending = nil
+	w.feed(w.gathered)
+	w.gathered = nil
 }
 
 func (w *frameWriter) feed(rows []byte) {
@@ -148,7 +137,7 @@ func (w *frameWriter) feed(rows []byte) {
 		return
 	}
 	if w.z == nil {
-		w.z = w.format.lend((*counted)(w))
+		w.z = w.format.encoder((*counted)(w))
 	}
 	if _, err := w.z.Write(rows); err != nil {
 		w.fail(err)
@@ -184,7 +173,7 @@ const usualRatio = 8
 // by what was written so far.
 func (w *frameWriter) Size() int64 {
 	held := w.fed % zstdBlock
-	rest := int64(len(w.pending)) + held
+	rest := int64(len(w.gathered)) + held
 	if w.closed {
 		return w.size
 	}
@@ -210,7 +199,7 @@ func encoderMemory(level int) int64 {
 
 // Buffered implements codec.Writer.
 func (w *frameWriter) Buffered() int64 {
-	n := int64(cap(w.pending))
+	n := int64(cap(w.gathered))
 	if w.z != nil {
 		n += encoderMemory(w.format.level)
 	}
@@ -230,7 +219,8 @@ func (w *frameWriter) Close() error {
 	if err := w.z.Close(); err != nil {
 		w.fail(err)
 	}
-	w.format.giveBack(w.z)
+	w.z.Reset(nil)
+	w.format.encoders.Put(w.z)
 	w.z = nil
 	return w.err
 }

@@ -51,13 +51,7 @@ func (p *blocks) Append(dst, src []byte) []byte {
 }
 
 func newSnappy(level int) Packer {
-	encode := s2.EncodeSnappy
-	switch level {
-	case 2:
-		encode = s2.EncodeSnappyBetter
-	case 3:
-		encode = s2.EncodeSnappyBest
-	}
+	encode := snappyEncoder(level)
 	return &blocks{snappyBlock, s2.MaxEncodedLen, func(dst, src []byte) int { return len(encode(dst, src)) }}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/dsnet/compress/bzip2"
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
@@ -47,6 +48,8 @@ func (s *stream) Append(dst, src []byte) []byte {
 
 func newGzip(level int) Packer    { return &stream{z: must(gzip.NewWriterLevel(io.Discard, level))} }
 func newDeflate(level int) Packer { return &stream{z: must(zlib.NewWriterLevel(io.Discard, level))} }
+
+func newRawDeflate(level int) Packer { return &stream{z: must(flate.NewWriter(io.Discard, level))} }
 
 func newBzip2(level int) Packer {
 	return &stream{z: bzip2Writer{must(bzip2.NewWriter(io.Discard, &bzip2.WriterConfig{Level: level}))}}

@@ -3,62 +3,119 @@ package members
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 )
 
-// A block is pieces one behind the other, so that several calls of Encode may
-// append to one block. A piece is a head and its content:
+// A block is encoded batches one behind the other, so that several calls of
+// Encode may append to one block. A batch is
 //
-//	kind     one byte: content is rows, or one member
-//	rows     8 bytes, big-endian: how many bytes of rows it stands for
-//	content  8 bytes, big-endian: its length
+//	schema   8 bytes  of its rows, as in File
+//	records  8 bytes  how many
+//	rows     8 bytes  how many bytes of rows they are
+//	length   8 bytes  of the content
+//	kind     1 byte   the content is rows as they are, or members
+//	content
 //
-// Blocks live in memory between an encoder and a writer of one format; their
-// layout may change with every version.
+// and each member
+//
+//	rows     8 bytes  how many bytes of rows it stands for
+//	length   8 bytes  of the content
+//	content
+//
+// with numbers in big-endian. Blocks live in memory between an encoder and a
+// writer of one format; their layout may change with every version.
 const (
-	pieceHead = 1 + 8 + 8
+	batchHead  = 4*8 + 1
+	memberHead = 2 * 8
 
-	pieceRows   = 0
-	pieceMember = 1
+	kindRows    = 0
+	kindMembers = 1
 )
 
-type piece struct {
-	member  bool
-	rows    int // bytes
+// batch is an encoded batch.
+type batch struct {
+	schema  uint64
+	records uint64
+	rows    uint64 // bytes
+	members bool   // the content is members
 	content []byte
 }
 
+// errBlock is of a block that no encoder of the format can have made.
 var errBlock = errors.New("bug: the block wasn't made by this format's encoder")
 
-// next cuts the first piece off a block.
-func next(block []byte) (p piece, rest []byte, err error) {
-	if len(block) < pieceHead {
-		return p, nil, errBlock
+// nextBatch cuts the first batch off a block.
+func nextBatch(block []byte) (b batch, rest []byte, err error) {
+	if len(block) < batchHead {
+		return b, nil, errBlock
 	}
-	rows, size := binary.BigEndian.Uint64(block[1:]), binary.BigEndian.Uint64(block[9:])
-	block, kind := block[pieceHead:], block[0]
-	if size > uint64(len(block)) || kind > pieceMember || kind == pieceRows && rows != size {
-		return p, nil, errBlock
+	number := func(i int) uint64 { return binary.BigEndian.Uint64(block[8*i:]) }
+	b = batch{schema: number(0), records: number(1), rows: number(2)}
+	size, kind := number(3), block[batchHead-1]
+	block = block[batchHead:]
+	if size > uint64(len(block)) || kind > kindMembers || kind == kindRows && b.rows != size {
+		return b, nil, errBlock
 	}
-	return piece{member: kind == pieceMember, rows: int(rows), content: block[:size:size]}, block[size:], nil
+	b.members, b.content = kind == kindMembers, block[:size:size]
+	return b, block[size:], nil
 }
 
-// seal writes the head of the piece that dst ends with, whose head's room is
-// at dst[at].
-func seal(dst []byte, at int, kind byte, rows int) {
-	dst[at] = kind
-	binary.BigEndian.PutUint64(dst[at+1:], uint64(rows))
-	binary.BigEndian.PutUint64(dst[at+9:], uint64(len(dst)-at-pieceHead))
+// nextMember cuts the first member off a batch's content.
+func nextMember(members []byte) (rows uint64, content, rest []byte, err error) {
+	if len(members) < memberHead {
+		return 0, nil, nil, errBlock
+	}
+	rows = binary.BigEndian.Uint64(members)
+	size := binary.BigEndian.Uint64(members[8:])
+	if members = members[memberHead:]; size > uint64(len(members)) {
+		return 0, nil, nil, errBlock
+	}
+	return rows, members[:size:size], members[size:], nil
 }
 
+// check demands that a block is sound and holds so many records, and that its
+// rows have the schema.
+func check(block []byte, records int, schema uint64) error {
+	total := uint64(0)
+	for len(block) > 0 {
+		var b batch
+		var err error
+		if b, block, err = nextBatch(block); err != nil {
+			return err
+		}
+		if b.schema != schema {
+			return codec.ErrOtherSchema
+		}
+		total += b.records
+		rows := uint64(0)
+		for members := b.content; b.members && len(members) > 0; {
+			var n uint64
+			if n, _, members, err = nextMember(members); err != nil {
+				return err
+			}
+			rows += n
+		}
+		if b.members && rows != b.rows {
+			return errBlock
+		}
+	}
+	if total != uint64(records) {
+		return fmt.Errorf("%w: it holds %d records", errBlock, total)
+	}
+	return nil
+}
+
+// encoder makes blocks.
 type encoder struct {
 	rows    codec.BlockEncoder
+	schema  SchemaEncoder // rows, if they have a schema
 	packer  Packer
 	least   int
-	scratch []byte // pieces of the members of the share at hand
+	scratch []byte // the members of the batch at hand
 }
 
 // keepScratch is how much of its scratch memory an encoder keeps, in bytes: the
@@ -69,28 +126,50 @@ const keepScratch = 4 << 20
 // so only members are copied.
 func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 	start := len(dst)
-	dst = slices.Grow(dst, pieceHead)[:start+pieceHead]
+	dst = slices.Grow(dst, batchHead)[:start+batchHead]
 	dst, rejects := e.rows.Encode(dst, b)
-	rows := dst[start+pieceHead:]
-	switch {
-	case len(rows) == 0:
+	rows := dst[start+batchHead:]
+	if len(rows) == 0 {
 		return dst[:start], rejects
-	case len(rows) < e.least:
-		seal(dst, start, pieceRows, len(rows))
-		return dst, rejects
 	}
+	head := batch{records: uint64(len(b.Events) - len(rejects)), rows: uint64(len(rows))}
+	if e.schema != nil {
+		head.schema = e.schema.Schema()
+	}
+	if len(rows) >= e.least {
+		head.members = true
+		dst = append(dst[:start+batchHead], e.pack(rows)...)
+		if cap(e.scratch) > keepScratch {
+			e.scratch = nil
+		}
+	}
+	head.put(dst[start:])
+	return dst, rejects
+}
+
+// pack makes members of rows. They are valid until the next call.
+func (e *encoder) pack(rows []byte) []byte {
 	e.scratch = e.scratch[:0]
 	for len(rows) > 0 {
 		at := len(e.scratch)
-		e.scratch = slices.Grow(e.scratch, pieceHead)[:at+pieceHead]
+		e.scratch = slices.Grow(e.scratch, memberHead)[:at+memberHead]
 		var used int
 		e.scratch, used = e.packer.Pack(e.scratch, rows)
-		seal(e.scratch, at, pieceMember, used)
+		binary.BigEndian.PutUint64(e.scratch[at:], uint64(used))
+		binary.BigEndian.PutUint64(e.scratch[at+8:], uint64(len(e.scratch)-at-memberHead))
 		rows = rows[used:]
 	}
-	dst = append(dst[:start], e.scratch...)
-	if cap(e.scratch) > keepScratch {
-		e.scratch = nil
+	return e.scratch
+}
+
+// put writes the batch's head to the beginning of dst, behind which its content
+// lies.
+func (b batch) put(dst []byte) {
+	for i, n := range [...]uint64{b.schema, b.records, b.rows, uint64(len(dst) - batchHead)} {
+		binary.BigEndian.PutUint64(dst[8*i:], n)
 	}
-	return dst, rejects
+	dst[batchHead-1] = kindRows
+	if b.members {
+		dst[batchHead-1] = kindMembers
+	}
 }

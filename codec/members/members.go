@@ -1,30 +1,39 @@
 // Package members builds files out of members: pieces that are made ahead of
 // the file, each from some rows, and lie in it one behind the other. Members
-// of a gzip file, Snappy blocks as Hadoop frames them and blocks of a
-// SequenceFile are such.
+// of a gzip file, Snappy blocks as Hadoop frames them, and the blocks of Avro
+// files and SequenceFiles are such.
 //
-// A large share of a chunk becomes members at once, on the worker that encodes
-// it. A small one would make a poor member: its rows travel to the writer as
-// they are, and are packed there once enough of them have gathered. Rows stay
-// in the order in which their blocks were written, every row is in exactly one
-// member, and the same blocks always give the same file.
+// A large batch becomes members at once, on the goroutine that encodes it. A
+// small one would make a poor member: its rows travel to the writer as they
+// are, and are packed there once enough of them have gathered. Rows stay in the
+// order in which their blocks were written, every row is in exactly one member,
+// and the same blocks always give the same file. Rows of another schema than
+// the file's are refused before anything is written.
 //
 // The package knows neither compression nor rows; it never splits a row and
 // never writes a member without one.
 package members
 
 import (
-	"sync"
-
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
 )
 
 // Packer makes members. One goroutine uses it at a time.
 type Packer interface {
 	// Pack appends a member to dst that holds the first used bytes of rows,
 	// which are at least one row: all that a member should hold. rows are what
-	// one or several calls of the rows' encoder made. It keeps neither slice.
+	// one or several calls of an encoder of rows made. It keeps neither slice.
 	Pack(dst, rows []byte) (_ []byte, used int)
+}
+
+// SchemaEncoder is an encoder of rows that depend on a schema.
+type SchemaEncoder interface {
+	codec.BlockEncoder
+	// Schema identifies the schema of the rows that Encode made last.
+	Schema() uint64
+	// Buffered is the memory it holds, in bytes.
+	Buffered() int64
 }
 
 // File is how a file begins and what lies between its members.
@@ -35,20 +44,32 @@ type File struct {
 	// behind Head or the last one.
 	Before  []byte
 	Spacing int64
+	After   []byte // written after each member
+	// Schema is that of the file's rows, and Encoder makes rows of it, for one
+	// goroutine. Rows without a schema have 0, and nil for Options.NewEncoder.
+	Schema  uint64
+	Encoder SchemaEncoder
 }
 
 // Options are a format.
 type Options struct {
 	Extension string
-	// NewEncoder makes an encoder of rows, for one goroutine.
+	// NewEncoder makes an encoder of rows, for one goroutine. If their schemas
+	// vary it is a SchemaEncoder.
 	NewEncoder func() codec.BlockEncoder
 	// NewPacker makes a packer, for one goroutine.
 	NewPacker func() Packer
-	// Least is how many bytes of rows are worth a member. Of fewer none is
-	// made unless the file ends or the next share has its own.
+	// Least is how many bytes of one batch's rows are worth a member.
 	Least int
-	// Begin says how a file begins. nil is the zero File.
-	Begin func(m codec.Meta) File
+	// Gather is how many bytes of gathered rows are worth one: of fewer none is
+	// made unless the file ends or the next batch has its own. 0 is Least.
+	Gather int
+	// Begin says how a file begins whose first batch is b. b is nil if that was
+	// encoded ahead, and if there is none. It is asked again if a block that was
+	// encoded ahead turns out to have another schema. nil is the zero File.
+	Begin func(m codec.Meta, b *event.Batch) File
+	// HeadOnly makes a file without rows consist of Head; else it is empty.
+	HeadOnly bool
 	// Count reads from a member, as it lies in the file, how many records it
 	// says it holds. Writers are codec.Counters with it; nil if members don't
 	// say.
@@ -56,13 +77,16 @@ type Options struct {
 }
 
 // New returns the format. It is safe for concurrent use.
-func New(o Options) codec.BlockFormat { return &format{options: o} }
+func New(o Options) codec.BlockFormat {
+	if o.Gather == 0 {
+		o.Gather = o.Least
+	}
+	return &format{options: o, packers: Pool[*packing]{Most: keepPackers}}
+}
 
 type format struct {
 	options Options
-
-	lock sync.Mutex
-	free []*lent // of writers that are through with them
+	packers Pool[*packing] // of writers that are through with them
 }
 
 var (
@@ -76,36 +100,25 @@ var (
 func (f *format) Extension() string { return f.options.Extension }
 
 func (f *format) NewBlockEncoder() codec.BlockEncoder {
-	return &encoder{rows: f.options.NewEncoder(), packer: f.options.NewPacker(), least: f.options.Least}
+	e := &encoder{rows: f.options.NewEncoder(), packer: f.options.NewPacker(), least: f.options.Least}
+	e.schema, _ = e.rows.(SchemaEncoder)
+	return e
 }
 
-// lent is a packer and room for what it makes.
-type lent struct {
+// packing is a packer and room for what it makes. Writers need one for moments
+// only, so that the hundreds of files that may be open share a few.
+type packing struct {
 	Packer
 	member []byte
 }
 
-// keepLent is how many packers a format keeps: those of an applier and of the
-// sealers that end files beside it.
-const keepLent = 3
+// keepPackers is how many packers a format keeps: those of the goroutine that
+// writes to parts and of those that end files at the same time.
+const keepPackers = 3
 
-// lend lends a packer. Writers need theirs for moments only, so that the
-// hundreds of files that may be open share a few.
-func (f *format) lend() *lent {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if n := len(f.free); n > 0 {
-		l := f.free[n-1]
-		f.free = f.free[:n-1]
-		return l
+func (f *format) packer() *packing {
+	if p, ok := f.packers.Get(); ok {
+		return p
 	}
-	return &lent{Packer: f.options.NewPacker()}
-}
-
-func (f *format) giveBack(l *lent) {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if len(f.free) < keepLent {
-		f.free = append(f.free, l)
-	}
+	return &packing{Packer: f.options.NewPacker()}
 }

@@ -58,7 +58,7 @@ func format(least int, f members.File) codec.BlockFormat {
 		NewEncoder: func() codec.BlockEncoder { return rows{} },
 		NewPacker:  func() members.Packer { return brackets{} },
 		Least:      least,
-		Begin:      func(codec.Meta) members.File { return f },
+		Begin:      func(codec.Meta, *event.Batch) members.File { return f },
 	})
 }
 
@@ -126,13 +126,14 @@ func TestWhatAFileLooksLike(t *testing.T) {
 	}
 }
 
-// TestAFileCountsWhatItsMembersSay, whatever it was given.
+// TestAFileCountsWhatItsMembersSay, whatever it was given: here they say twice
+// as many.
 func TestAFileCountsWhatItsMembersSay(t *testing.T) {
 	f := members.New(members.Options{
 		NewEncoder: func() codec.BlockEncoder { return rows{} },
 		NewPacker:  func() members.Packer { return brackets{} },
 		Least:      6,
-		Count:      func(member []byte) int64 { return int64(bytes.Count(member, []byte(";"))) },
+		Count:      func(member []byte) int64 { return 2 * int64(bytes.Count(member, []byte(";"))) },
 	})
 	enc := f.NewBlockEncoder()
 	w, err := f.NewWriter(io.Discard, codec.Meta{})
@@ -143,16 +144,17 @@ func TestAFileCountsWhatItsMembersSay(t *testing.T) {
 	for i, step := range []struct {
 		rows string
 		want int64 // in the file's members by then
-	}{{"aa,bb,cc,dd", 4}, {"e", 4}, {"f", 4}, {"g", 7}, {"h", 7}} {
-		block, _ := enc.Encode(nil, share(step.rows))
-		if err := w.(codec.BlockWriter).WriteBlock(block, 1000); err != nil { // which isn't true
+	}{{"aa,bb,cc,dd", 8}, {"e", 8}, {"f", 8}, {"g", 14}, {"h", 14}} {
+		b := share(step.rows)
+		block, _ := enc.Encode(nil, b)
+		if err := w.(codec.BlockWriter).WriteBlock(block, len(b.Events)); err != nil {
 			t.Fatal(err)
 		}
 		if got := count.Records(); got != step.want {
 			t.Errorf("step %d: %d records", i, got)
 		}
 	}
-	if err := w.Close(); err != nil || count.Records() != 8 {
+	if err := w.Close(); err != nil || count.Records() != 16 {
 		t.Errorf("%d records, error %v", count.Records(), err)
 	}
 	w, err = format(6, members.File{}).NewWriter(io.Discard, codec.Meta{})
@@ -218,11 +220,12 @@ func TestRowsAreWrittenOnceInOrder(t *testing.T) {
 		files := make([]bytes.Buffer, 2)
 		for i := range files {
 			w, _ := f.NewWriter(&files[i], codec.Meta{})
+			records := 0
 			write := func() {
-				if err := w.(codec.BlockWriter).WriteBlock(block, 1); err != nil {
+				if err := w.(codec.BlockWriter).WriteBlock(block, records); err != nil {
 					t.Fatal(err)
 				}
-				block = nil
+				block, records = nil, 0
 			}
 			for k, b := range steps {
 				if i == 0 {
@@ -236,6 +239,7 @@ func TestRowsAreWrittenOnceInOrder(t *testing.T) {
 					continue
 				}
 				block, _ = enc.Encode(block, b)
+				records += len(b.Events)
 				if how[k] == "a block" {
 					write()
 				}
@@ -338,23 +342,140 @@ func TestTheFirstErrorIsFinal(t *testing.T) {
 
 func TestAForeignBlockIsRefused(t *testing.T) {
 	f := format(10, members.File{})
-	sound, _ := f.NewBlockEncoder().Encode(nil, share("a"))
-	for name, block := range map[string][]byte{
-		"cut":          sound[:len(sound)-1],
-		"head cut":     sound[:5],
-		"text":         []byte(`{"a":"this is the line of another format"}`),
-		"unknown kind": append([]byte{9}, sound[1:]...),
+	rows, _ := f.NewBlockEncoder().Encode(nil, share("a"))
+	packed, _ := f.NewBlockEncoder().Encode(nil, share("aaa,bbb,ccc,ddd"))
+	changed := func(block []byte, at int) []byte {
+		block = bytes.Clone(block)
+		block[at]++
+		return block
+	}
+	for _, tc := range []struct {
+		name    string
+		block   []byte
+		records int
+	}{
+		{"cut", rows[:len(rows)-1], 1},
+		{"cut in the head", rows[:5], 1},
+		{"text", []byte(`{"a":"this is the line of another format"}`), 1},
+		{"an unknown kind", append(append(bytes.Clone(rows[:32]), 9), rows[33:]...), 1},
+		{"rows that aren't what the content is", changed(rows, 23), 1},
+		{"another number of records", rows, 2},
+		{"two blocks, the second cut", append(bytes.Clone(rows), rows[:len(rows)-1]...), 2},
+		{"cut in a member", packed[:len(packed)-1], 4},
+		{"a member longer than the rest", changed(packed, 48), 4},
+		{"members of other rows", changed(packed, 40), 4},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tc.name, func(t *testing.T) {
 			var out bytes.Buffer
 			w, _ := f.NewWriter(&out, codec.Meta{})
-			if err := w.(codec.BlockWriter).WriteBlock(block, 1); err == nil {
-				t.Error("it was taken")
+			if err := w.(codec.BlockWriter).WriteBlock(tc.block, tc.records); err == nil || errors.Is(err, codec.ErrOtherSchema) {
+				t.Errorf("got %v", err)
 			}
 			if err := w.Close(); err == nil || out.Len() > 0 {
 				t.Errorf("wrote %q, error %v", out.String(), err)
 			}
 		})
+	}
+}
+
+// versioned are rows of the schema that now says.
+type versioned struct {
+	rows
+	now *uint64
+	of  uint64 // the schema of the last rows, fixed if the encoder is a file's
+}
+
+func (v *versioned) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
+	if v.now != nil {
+		v.of = *v.now
+	}
+	start := len(dst)
+	dst, rejects := v.rows.Encode(dst, b)
+	for i := start; i < len(dst); i++ {
+		if dst[i] == '\n' {
+			dst[i-1] = byte('0' + v.of) // in place of each row's last letter
+		}
+	}
+	return dst, rejects
+}
+
+func (v *versioned) Schema() uint64  { return v.of }
+func (v *versioned) Buffered() int64 { return 1000 }
+
+// A file has one schema. Rows of another are refused, without a trace, and come
+// again as events.
+func TestAFileHasOneSchema(t *testing.T) {
+	var now uint64
+	f := members.New(members.Options{
+		NewEncoder: func() codec.BlockEncoder { return &versioned{now: &now} },
+		NewPacker:  func() members.Packer { return brackets{} },
+		Least:      6, Gather: 100,
+		Begin: func(_ codec.Meta, b *event.Batch) members.File {
+			if b != nil { // which widens the schema
+				now++
+			}
+			return members.File{
+				Head: fmt.Appendf(nil, "%d:", now), After: []byte("!"),
+				Schema: now, Encoder: &versioned{of: now},
+			}
+		},
+		HeadOnly: true,
+	})
+	enc := f.NewBlockEncoder()
+	encode := func(text string) []byte {
+		block, _ := enc.Encode(nil, share(text))
+		return block
+	}
+	small, large := encode("ax"), encode("bx,cx,dx,ex")
+	for _, tc := range []struct {
+		name  string
+		steps func(w codec.BlockWriter) error
+		want  string
+	}{
+		{"no rows", func(codec.BlockWriter) error { return nil }, "0:"},
+		{"blocks", func(w codec.BlockWriter) error { return errors.Join(w.WriteBlock(small, 1), w.WriteBlock(large, 4)) }, "0:<a0;>!<b0;c0;d0;>!<e0;>!"},
+		{"a block behind Write", func(w codec.BlockWriter) error {
+			_, err := w.Write(share("fx"))
+			return errors.Join(w.WriteBlock(small, 1), err)
+		}, "1:<f1;>!"},
+		{"two schemas in one block", func(w codec.BlockWriter) error {
+			now = 1
+			return w.WriteBlock(append(bytes.Clone(small), encode("gx")...), 2)
+		}, "1:"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			now = 0
+			var out bytes.Buffer
+			to, _ := f.NewWriter(&out, codec.Meta{})
+			w := to.(codec.BlockWriter)
+			err := tc.steps(w)
+			if refused := now > 0; errors.Is(err, codec.ErrOtherSchema) != refused {
+				t.Errorf("under schema %d: %v", now, err)
+			}
+			if err := w.Close(); err != nil || out.String() != tc.want || w.Size() != int64(out.Len()) {
+				t.Errorf("got %q, size %d, error %v; want %q", out.String(), w.Size(), err, tc.want)
+			}
+			if w.Buffered() < 1000 {
+				t.Errorf("without its encoder the writer holds %d bytes", w.Buffered())
+			}
+		})
+	}
+}
+
+func TestAPoolKeepsAFew(t *testing.T) {
+	p := members.Pool[int]{Most: 2}
+	for i := range 3 {
+		p.Put(i)
+	}
+	kept := 0
+	for {
+		if _, ok := p.Get(); !ok {
+			break
+		}
+		kept++
+	}
+	if kept != 2 {
+		t.Errorf("it kept %d", kept)
 	}
 }
 

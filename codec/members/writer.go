@@ -1,6 +1,7 @@
 package members
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,25 +13,23 @@ import (
 type writer struct {
 	w      io.Writer
 	format *format
-	file   File
+	meta   codec.Meta
+	file   *File              // nil until the first batch decides how it begins
 	rows   codec.BlockEncoder // made by the first Write
 
-	pending []byte // rows that no member holds yet
-	begun   bool   // Head and the first rows are on their way
-	packed  int64  // bytes of rows in the members written
-	members int64  // bytes of those members
-	records int64  // that those members say they hold, if they do
-	size    int64  // bytes written
-	since   int64  // bytes written behind Head or the last Before
-	err     error  // the first, which is final
+	gathered []byte // rows that no member holds yet
+	begun    bool   // Head and the first rows are on their way
+	packed   int64  // bytes of rows in the members written
+	members  int64  // bytes of those members
+	records  int64  // that those members say they hold, if they do
+	size     int64  // bytes written
+	since    int64  // bytes written behind Head or the last Before
+	err      error  // the first, which is final
 }
 
 // NewWriter implements codec.Format. Nothing is written before the first row.
 func (f *format) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
-	wr := &writer{w: w, format: f}
-	if f.options.Begin != nil {
-		wr.file = f.options.Begin(m)
-	}
+	wr := &writer{w: w, format: f, meta: m}
 	if f.options.Count != nil {
 		return &countingWriter{wr}, nil
 	}
@@ -49,33 +48,39 @@ func (w *writer) Write(b *event.Batch) ([]codec.Reject, error) {
 		return nil, w.err
 	}
 	if w.rows == nil {
-		w.rows = w.format.options.NewEncoder()
+		w.file = w.fileFor(b)
+		if w.file.Encoder != nil {
+			w.rows = w.file.Encoder
+		} else {
+			w.rows = w.format.options.NewEncoder()
+		}
 	}
-	before := len(w.pending)
+	before := len(w.gathered)
 	var rejects []codec.Reject
-	w.pending, rejects = w.rows.Encode(w.pending, b)
-	if len(w.pending) == before {
-		return rejects, nil
+	w.gathered, rejects = w.rows.Encode(w.gathered, b)
+	if len(w.gathered) > before {
+		w.begin()
+		w.packEnough()
 	}
-	w.begin()
-	return rejects, w.settle()
+	return rejects, w.err
 }
 
 // WriteBlock implements codec.BlockWriter.
 func (w *writer) WriteBlock(block []byte, records int) error {
+	if w.err == nil && len(block) > 0 {
+		file := w.fileFor(nil)
+		err := check(block, records, file.Schema)
+		if errors.Is(err, codec.ErrOtherSchema) {
+			return fmt.Errorf("writing %d records: %w", records, err)
+		}
+		w.file, w.err = file, err
+	}
 	for len(block) > 0 && w.err == nil {
-		var p piece
-		if p, block, w.err = next(block); w.err != nil {
-			break
+		var b batch
+		if b, block, w.err = nextBatch(block); w.err == nil {
+			w.begin()
+			w.add(b)
 		}
-		w.begin()
-		if p.member {
-			w.pack()
-			w.member(p.content, p.rows)
-			continue
-		}
-		w.pending = append(w.pending, p.content...)
-		_ = w.settle()
 	}
 	if w.err != nil {
 		return fmt.Errorf("writing %d records: %w", records, w.err)
@@ -83,7 +88,37 @@ func (w *writer) WriteBlock(block []byte, records int) error {
 	return nil
 }
 
-// begin begins the file with its first rows, which are pending or on their way.
+// add writes an encoded batch, or gathers its rows.
+func (w *writer) add(b batch) {
+	if !b.members {
+		w.gathered = append(w.gathered, b.content...)
+		w.packEnough()
+		return
+	}
+	w.pack()
+	for members := b.content; len(members) > 0 && w.err == nil; {
+		var rows uint64
+		var content []byte
+		if rows, content, members, w.err = nextMember(members); w.err == nil {
+			w.member(content, int(rows))
+		}
+	}
+}
+
+// fileFor is how the file begins; if nothing decided that yet, how it would
+// with the batch.
+func (w *writer) fileFor(b *event.Batch) *File {
+	if w.file != nil {
+		return w.file
+	}
+	f := &File{}
+	if w.format.options.Begin != nil {
+		*f = w.format.options.Begin(w.meta, b)
+	}
+	return f
+}
+
+// begin begins the file with its first rows, which are gathered or on their way.
 func (w *writer) begin() {
 	if w.begun || w.err != nil {
 		return
@@ -91,39 +126,38 @@ func (w *writer) begin() {
 	w.begun = true
 	w.put(w.file.Head)
 	w.since = 0
-	w.pending = slices.Insert(w.pending, 0, w.file.Rows...)
+	w.gathered = slices.Insert(w.gathered, 0, w.file.Rows...)
 	w.file.Head, w.file.Rows = nil, nil
 }
 
-// settle packs what is pending if it is worth a member.
-func (w *writer) settle() error {
-	if len(w.pending) >= w.format.options.Least {
+// packEnough packs what has gathered if it is worth a member.
+func (w *writer) packEnough() {
+	if len(w.gathered) >= w.format.options.Gather {
 		w.pack()
 	}
-	return w.err
 }
 
-// pack packs all that is pending.
+// pack packs all that has gathered.
 func (w *writer) pack() {
-	if len(w.pending) == 0 || w.err != nil {
+	if len(w.gathered) == 0 || w.err != nil {
 		return
 	}
-	l := w.format.lend()
-	defer w.format.giveBack(l)
-	for rows := w.pending; len(rows) > 0; {
+	p := w.format.packer()
+	defer w.format.packers.Put(p)
+	for rows := w.gathered; len(rows) > 0; {
 		var used int
-		l.member, used = l.Pack(l.member[:0], rows)
-		w.member(l.member, used)
+		p.member, used = p.Pack(p.member[:0], rows)
+		w.member(p.member, used)
 		rows = rows[used:]
 	}
-	if w.pending = w.pending[:0]; cap(w.pending) > keepPending*w.format.options.Least {
-		w.pending = nil
+	if w.gathered = w.gathered[:0]; cap(w.gathered) > keepGathered*w.format.options.Gather {
+		w.gathered = nil
 	}
 }
 
-// keepPending is how many times Least a writer keeps of its buffer: rows that
+// keepGathered is how many times Gather a writer keeps of its buffer: rows that
 // wait and those that join them are less than two.
-const keepPending = 3
+const keepGathered = 3
 
 func (w *writer) member(content []byte, rows int) {
 	if len(w.file.Before) > 0 && w.since >= w.file.Spacing {
@@ -131,6 +165,7 @@ func (w *writer) member(content []byte, rows int) {
 		w.since = 0
 	}
 	w.put(content)
+	w.put(w.file.After)
 	w.packed += int64(rows)
 	w.members += int64(len(content))
 	if w.format.options.Count != nil && w.err == nil {
@@ -157,21 +192,31 @@ func (w *writer) put(b []byte) {
 // member: about what the weakest codec makes of log records.
 const unknownRatio = 4
 
-// Size implements codec.Writer: the bytes written, and of pending rows an
+// Size implements codec.Writer: the bytes written, and of gathered rows an
 // estimate by what the rows before them became.
 func (w *writer) Size() int64 {
-	pending := int64(len(w.pending))
+	gathered := int64(len(w.gathered))
 	if w.packed == 0 {
-		return w.size + (pending+unknownRatio-1)/unknownRatio
+		return w.size + (gathered+unknownRatio-1)/unknownRatio
 	}
-	return w.size + int64(float64(pending)*float64(w.members)/float64(w.packed))
+	return w.size + int64(float64(gathered)*float64(w.members)/float64(w.packed))
 }
 
 // Buffered implements codec.Writer.
-func (w *writer) Buffered() int64 { return int64(cap(w.pending)) }
+func (w *writer) Buffered() int64 {
+	n := int64(cap(w.gathered))
+	if w.file != nil && w.file.Encoder != nil {
+		n += w.file.Encoder.Buffered()
+	}
+	return n
+}
 
-// Close implements codec.Writer: it packs what is pending.
+// Close implements codec.Writer: it packs what has gathered.
 func (w *writer) Close() error {
+	if w.format.options.HeadOnly && w.err == nil && !w.begun {
+		w.file = w.fileFor(nil)
+		w.begin()
+	}
 	w.pack()
 	return w.err
 }

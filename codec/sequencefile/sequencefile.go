@@ -24,6 +24,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/compress"
+	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/members"
 )
 
@@ -119,7 +120,7 @@ func New(o Options) (codec.BlockFormat, error) {
 		m.Count = countRecords
 		m.NewPacker = func() members.Packer { return &records{bytes: o.Bytes} }
 	}
-	m.Begin = func(meta codec.Meta) members.File {
+	m.Begin = func(meta codec.Meta, _ *event.Batch) members.File {
 		sync := syncMarker(meta)
 		return members.File{
 			Head:    append(o.head(meta, class, block), sync...),
