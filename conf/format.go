@@ -97,13 +97,13 @@ func commonOptions(env Environment) []Option {
 		dateFormatOption(),
 		Option{Key: KeyJSONTagKey, Kind: Text, DefaultText: "off", Empty: true,
 			Help: "The key that the tag is written under; `false` leaves it out.", Example: "tag"}.
-			text(func(s *Settings) *string { return &s.Format.TagKey }, besideKey("tag")),
+			text(func(s *Settings) *string { return &s.Format.TagKey }, outsideKey("tag")),
 		Option{Key: KeyJSONMetadataKey, Kind: Text, DefaultText: "off", Empty: true,
 			Help:    "The key that an event's metadata is written under, if it has any: what OpenTelemetry says of a log record beside its body.",
-			Example: "metadata"}.text(func(s *Settings) *string { return &s.Format.MetadataKey }, besideKey("metadata")),
+			Example: "metadata"}.text(func(s *Settings) *string { return &s.Format.MetadataKey }, outsideKey("metadata")),
 		Option{Key: KeyJSONGroupKey, Kind: Text, DefaultText: "off", Empty: true,
 			Help:    "The key that what an event's group has in common is written under, if it is in one: OpenTelemetry's resource and scope.",
-			Example: "group"}.text(func(s *Settings) *string { return &s.Format.GroupKey }, besideKey("group")),
+			Example: "group"}.text(func(s *Settings) *string { return &s.Format.GroupKey }, outsideKey("group")),
 	}
 }
 
@@ -165,8 +165,8 @@ func dateKey(text string) (string, error) {
 	return text, checkPlain(text)
 }
 
-// besideKey reads a key that is off by default and has no name of its own.
-func besideKey(example string) func(text string) (string, error) {
+// outsideKey reads a key that is off by default and has no name of its own.
+func outsideKey(example string) func(text string) (string, error) {
 	return func(text string) (string, error) {
 		if on, ok := parseBool(text); ok {
 			if on {
@@ -181,7 +181,7 @@ func besideKey(example string) func(text string) (string, error) {
 // checkFormat looks at what concerns the format.
 func (p *parsing) checkFormat() {
 	p.checkCompression()
-	p.checkBeside()
+	p.checkOutside()
 	if p.failed[KeyFormat] {
 		return
 	}
@@ -216,8 +216,8 @@ func (p *parsing) checkCompression() {
 	}
 }
 
-// checkBeside looks at the keys of what lies beside the record.
-func (p *parsing) checkBeside() {
+// checkOutside looks at the keys of what lies outside the record.
+func (p *parsing) checkOutside() {
 	s, named := &p.settings, map[string]string{}
 	for _, k := range []struct{ key, name string }{
 		{KeyJSONDateKey, s.Format.DateKey}, {KeyJSONTagKey, s.Format.TagKey},

@@ -20,9 +20,9 @@ func limitOptions(schemes []string) []Option {
 			unread(Option{Key: prefix + "input", Help: "How many of them may read. It is Flink's, and without effect: nothing reads."}),
 			streams(scheme, Option{Key: prefix + "output", Help: "How many of them may write."},
 				func(l *fs.LimitOptions) *int { return &l.Output }),
-			patience(scheme, Option{Key: prefix + "timeout", Help: "How long to wait for a stream at a limit before the upload is tried again later. 0 waits for ever; a bare number is milliseconds, as in Flink."},
+			waits(scheme, Option{Key: prefix + "timeout", Help: "How long to wait for a stream at a limit before the upload is tried again later. 0 waits for ever; a bare number is milliseconds, as in Flink."},
 				func(l *fs.LimitOptions) *time.Duration { return &l.Timeout }),
-			patience(scheme, Option{Key: prefix + "stream-timeout", Help: "How long a stream may make no progress before it is given up. 0 is for ever; a bare number is milliseconds, as in Flink."},
+			waits(scheme, Option{Key: prefix + "stream-timeout", Help: "How long a stream may make no progress before it is given up. 0 is for ever; a bare number is milliseconds, as in Flink."},
 				func(l *fs.LimitOptions) *time.Duration { return &l.StreamTimeout }),
 		)
 		for i := range options {
@@ -81,7 +81,7 @@ func unread(o Option) Option {
 	return o
 }
 
-func patience(scheme string, o Option, at func(*fs.LimitOptions) *time.Duration) Option {
+func waits(scheme string, o Option, at func(*fs.LimitOptions) *time.Duration) Option {
 	o.Kind, o.Default = Duration, "0"
 	o.parse = func(s *Settings, text string) error {
 		v, err := parseDuration(text, time.Millisecond)

@@ -149,6 +149,7 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 		for w.Flush(s, sinktest.ChunkOf(accepted), sink.FlushOptions{NoWait: true}) {
 			accepted++
 		}
+		synctest.Wait()
 		if accepted < 100 || !blocked.Load() {
 			t.Fatalf("%d chunks were accepted", accepted)
 		}

@@ -1,10 +1,11 @@
-// Package eventtime decides by which instant an event is put into a bucket:
-// the record's own, its arrival, or a value that a record accessor names.
+// Package eventtime decides which instant names an event's bucket: the record's
+// own time, its arrival, or a value that a record accessor names and that an
+// event.TimeReader reads.
 //
-// It always has an answer: a time that is missing, that can't be read, that
-// isn't after 1970-01-01 (UTC) or that is beyond the year 9999 is replaced by
-// the arrival, so a clock that starts in 1970 or a wrong unit never makes a
-// bucket of its own. It allocates nothing and keeps no reference to an event.
+// It always has an answer. The arrival replaces a time that is missing or can't
+// be read, that isn't after 1970-01-01 (UTC) or is beyond the year 9999: so a
+// clock that starts in 1970 or a wrong unit never makes a bucket of its own. It
+// allocates nothing and keeps no reference to an event.
 package eventtime
 
 import (
@@ -28,6 +29,13 @@ const (
 	lastSec  = 253402300799
 )
 
+// accepted is what a value that an accessor names may look like.
+const accepted = event.NumbersBySize | event.BinText | event.DateTimeText | event.CompactText |
+	event.SurroundingBlanks | event.LowerCase | event.MinutesText | event.LeapSecond | event.ShortOffset
+
+// longestText holds any fraction that is written somewhere, and a sign.
+const longestText = len("+2026-11-29T22:03:12.123456789123456789 +01:00")
+
 type kind uint8
 
 const (
@@ -41,7 +49,7 @@ const (
 type Source struct {
 	kind     kind
 	accessor *event.Accessor
-	loc      *time.Location
+	reader   event.TimeReader // of what the accessor finds
 }
 
 // Parse takes Record, Arrival (in any case) or a record accessor such as $time.
@@ -58,37 +66,34 @@ func Parse(source string, loc *time.Location) (Source, error) {
 		if err != nil {
 			return Source{}, fmt.Errorf("time source %q: %w", source, err)
 		}
-		return Source{kind: kindAccessor, accessor: a, loc: loc}, nil
+		return Source{kindAccessor, a, event.TimeReader{Accept: accepted, Zone: loc, Longest: longestText}}, nil
 	}
 	return Source{}, fmt.Errorf("time source %q is none of %s, %s and a record accessor such as $time", source, Record, Arrival)
 }
 
 // At returns the event's instant as Unix time.
 func (s *Source) At(e *event.Event, c *assigner.Context) (sec int64, nsec uint32) {
-	ok := false
+	var t event.Time
 	switch s.kind {
 	case kindRecord:
-		sec, nsec, ok = e.Time.Sec, e.Time.Nsec, e.Time.Set
+		t = e.Time
 	case kindAccessor:
-		sec, nsec, ok = s.lookup(e, c.Tag)
+		t = s.lookup(e, c.Tag)
 	}
-	if !ok || sec < firstSec || sec > lastSec {
+	if !t.Set || t.Sec < firstSec || t.Sec > lastSec {
 		return c.Arrival.Unix(), uint32(c.Arrival.Nanosecond())
 	}
-	return sec, nsec
+	return t.Sec, t.Nsec
 }
 
-func (s *Source) lookup(e *event.Event, tag string) (sec int64, nsec uint32, ok bool) {
+// lookup returns the time that the accessor finds, unset if there is none.
+func (s *Source) lookup(e *event.Event, tag string) (t event.Time) {
 	if s.accessor.IsTag() {
-		text, ok := s.accessor.Tag(tag)
-		if !ok {
-			return 0, 0, false
+		if text, ok := s.accessor.Tag(tag); ok {
+			t, _, _ = s.reader.ReadText(text)
 		}
-		return readText(text, s.loc)
+	} else if raw, ok := s.accessor.Lookup(e); ok {
+		t, _, _ = s.reader.Read(raw)
 	}
-	raw, ok := s.accessor.Lookup(e)
-	if !ok {
-		return 0, 0, false
-	}
-	return readValue(raw, s.loc)
+	return t
 }

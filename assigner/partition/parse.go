@@ -12,8 +12,8 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/event"
 )
 
-// MaxFields is how many fields a partition may have. Hive's own limit of
-// dynamic partitions aside, more is a list gone wrong.
+// MaxFields is how many fields a partition may have. Tables have a handful; a
+// longer list is a mistake.
 const MaxFields = 32
 
 // SyntaxError says where and why the list of fields was refused.
@@ -101,7 +101,7 @@ func (p *parser) field() (field, error) {
 		p.at = start
 		return field{}, p.fail("the field %s has no template", f.name)
 	}
-	if n := len(f.name) + len("="); n+f.leastLen() > timepattern.MaxSegment {
+	if n := len(f.name) + len("="); n+f.minLen() > timepattern.MaxSegment {
 		p.at = start
 		return field{}, p.fail("the folder name of %s would have more than %d bytes", f.name, timepattern.MaxSegment)
 	}
@@ -122,8 +122,8 @@ func refusedName(name string) string {
 	return ""
 }
 
-// leastLen is the length in bytes of the field's own text.
-func (f *field) leastLen() int {
+// minLen is the length in bytes of the field's own text.
+func (f *field) minLen() int {
 	n := 0
 	for _, p := range f.pieces {
 		n += len(p.text)

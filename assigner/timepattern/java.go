@@ -1,47 +1,13 @@
 package timepattern
 
-import "strings"
-
-// English names as the JDK's CLDR data has them.
-func monthNames() []string {
-	return []string{"January", "February", "March", "April", "May", "June", "July",
-		"August", "September", "October", "November", "December"}
-}
-
-func weekdayNames() []string { // from Monday
-	return []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-}
-
-// cut returns the names' first n letters.
-func cut(names []string, n int) []string {
-	out := make([]string, len(names))
-	for i, s := range names {
-		out[i] = s[:n]
-	}
-	return out
-}
-
-// refusedLetter says why a letter of DateTimeFormatter is refused, "" if it isn't.
-func refusedLetter(c byte) string {
-	switch c {
-	case 'Y', 'w', 'W', 'e', 'c':
-		return "its weeks depend on the locale; use y for the calendar year, or strftime's %G, %V and %u for ISO 8601 weeks"
-	case 'B':
-		return "day periods are text of a locale; use a"
-	case 'F':
-		return "its meaning changed with Java 19; use strftime's %V for a week"
-	case 'z', 'v':
-		return "zone names are text of a locale; use VV for the zone's id or xx for its offset"
-	case 'p':
-		return "it pads with blanks; repeat the letter to pad with zeros, as in HH"
-	}
-	return ""
-}
+import (
+	"fmt"
+	"strings"
+)
 
 // ParseJava compiles a pattern of Java's DateTimeFormatter letters. It accepts
-// G u y Q q M L D d g E a K k H h m s S A n N V Z X x O, quoting and optional
-// sections, with Java's rules for the number of letters. The error is a
-// *SyntaxError.
+// u y Q q M L D d E a h H m s S n V Z X x O, quoting and optional sections,
+// with Java's rules for the number of letters. The error is a *SyntaxError.
 func ParseJava(pattern string) (*Pattern, error) {
 	b, err := newBuilder(pattern)
 	if err != nil {
@@ -112,28 +78,50 @@ func quoted(pattern string, i int) (text string, next int, ok bool) {
 	return "", 0, false
 }
 
+// refusedLetter says why a letter of DateTimeFormatter is refused, "" if it isn't.
+func refusedLetter(c byte) string {
+	switch c {
+	case 'Y', 'w', 'W', 'e', 'c':
+		return "its weeks depend on the locale; use y for the calendar year, or strftime's %G, %V and %u for ISO 8601 weeks"
+	case 'B':
+		return "day periods are text of a locale; use a"
+	case 'F':
+		return "its meaning changed with Java 19; use strftime's %V for a week"
+	case 'z', 'v':
+		return "zone names are text of a locale; use VV for the zone's id or xx for its offset"
+	case 'p':
+		return "it pads with blanks; repeat the letter to pad with zeros, as in HH"
+	case 'G':
+		return "all events are of one era; leave it out"
+	case 'g':
+		return "it counts days since 1858-11-17; use D for the day of the year"
+	case 'k', 'K':
+		return "it counts hours from 1 to 24 or from 0 to 11; use HH, or hh with a"
+	case 'A', 'N':
+		return "it counts from midnight; use HHmmss, with SSS for milliseconds or SSSSSSSSS for nanoseconds"
+	}
+	return ""
+}
+
+const tooMany = "too many of the letter"
+
 // javaOp is what n letters c mean, or why they are refused.
 func javaOp(c byte, n int) (op, string) {
 	if reason := refusedLetter(c); reason != "" {
 		return op{}, reason
 	}
-	const many = "too many of the letter"
+	if f, maxLetters := javaNumber(c); maxLetters > 0 {
+		switch {
+		case n > maxLetters:
+			return op{}, tooMany
+		case f == fieldYear && n == 2:
+			f = fieldYear2
+		}
+		o := number(f, n, '0')
+		o.exceed = f == fieldYear && n >= 4 && n < 19
+		return o, ""
+	}
 	switch c {
-	case 'u', 'y', 'g', 'A', 'n', 'N':
-		if n > 19 {
-			return op{}, many
-		}
-		return javaWide(c, n), ""
-	case 'd', 'h', 'H', 'k', 'K', 'm', 's':
-		if n > 2 {
-			return op{}, many
-		}
-		return number(javaField(c), n), ""
-	case 'D':
-		if n > 3 {
-			return op{}, many
-		}
-		return number(fieldDayOfYear, n), ""
 	case 'S':
 		if n > 9 {
 			return op{}, "a second's fraction has at most nine digits"
@@ -141,14 +129,11 @@ func javaOp(c byte, n int) (op, string) {
 		return op{kind: opFraction, width: n}, ""
 	case 'a':
 		if n > 1 {
-			return op{}, many
+			return op{}, tooMany
 		}
 		return named(fieldAMPM, []string{"AM", "PM"}), ""
-	case 'G', 'Q', 'q', 'M', 'L', 'E':
-		if n > 5 {
-			return op{}, many
-		}
-		return javaText(c, n), ""
+	case 'Q', 'q', 'M', 'L', 'E':
+		return javaText(c, n)
 	case 'V':
 		if n != 2 {
 			return op{}, "the zone's id takes exactly two letters"
@@ -160,80 +145,51 @@ func javaOp(c byte, n int) (op, string) {
 	return op{}, "no such letter; quote text, as in 'T'"
 }
 
-// javaWide are the numbers whose width is open.
-func javaWide(c byte, n int) op {
-	o := number(javaField(c), n)
-	if c == 'u' || c == 'y' {
-		if n == 2 {
-			return number(fieldYear2, 2)
-		}
-		o.exceed = n >= 4 && n < 19
-	}
-	return o
-}
-
-func javaField(c byte) field {
+// javaNumber is the field of a letter that is always a number, and how often the
+// letter may stand; 0 if it isn't one.
+func javaNumber(c byte) (f field, maxLetters int) {
 	switch c {
-	case 'u':
-		return fieldYear
-	case 'y':
-		return fieldYearOfEra
-	case 'g':
-		return fieldJulianDay
-	case 'A':
-		return fieldMilliOfDay
+	case 'u', 'y': // they differ before the year 1 only
+		return fieldYear, 19
 	case 'n':
-		return fieldNano
-	case 'N':
-		return fieldNanoOfDay
+		return fieldNano, 19
+	case 'D':
+		return fieldDayOfYear, 3
 	case 'd':
-		return fieldDay
+		return fieldDay, 2
 	case 'h':
-		return fieldHour12
+		return fieldHour12, 2
 	case 'H':
-		return fieldHour
-	case 'k':
-		return fieldHour24
-	case 'K':
-		return fieldHour011
+		return fieldHour, 2
 	case 'm':
-		return fieldMinute
+		return fieldMinute, 2
+	case 's':
+		return fieldSecond, 2
 	}
-	return fieldSecond
+	return 0, 0
 }
 
-// javaText are the fields that are numbers, short, full or narrow names.
-func javaText(c byte, n int) op {
+// javaText are the fields that are numbers, short names or full names.
+func javaText(c byte, n int) (op, string) {
+	f, short, full := fieldMonth, shortened(monthNames), monthNames
 	switch c {
-	case 'G':
-		return named(fieldEra, [][]string{{"BC", "AD"}, {"Before Christ", "Anno Domini"}, {"B", "A"}}[max(n, 3)-3])
-	case 'E':
-		return named(fieldWeekdayMonday, javaStyle(weekdayNames(), max(n, 3)))
 	case 'Q', 'q':
-		switch n {
-		case 1, 2:
-			return number(fieldQuarter, n)
-		case 3:
-			return named(fieldQuarter, []string{"Q1", "Q2", "Q3", "Q4"})
-		case 4:
-			return named(fieldQuarter, []string{"1st quarter", "2nd quarter", "3rd quarter", "4th quarter"})
-		}
-		return number(fieldQuarter, 1)
+		f, short, full = fieldQuarter, quarterShorts, quarterNames
+	case 'E':
+		f, short, full = fieldWeekdayMonday, shortened(weekdayNames), weekdayNames
+		n = max(n, 3) // E and EE are EEE
 	}
-	if n <= 2 {
-		return number(fieldMonth, n)
+	switch {
+	case n <= 2:
+		return number(f, n, '0'), ""
+	case n == 3:
+		return named(f, short), ""
+	case n == 4:
+		return named(f, full), ""
+	case n == 5:
+		return op{}, fmt.Sprintf("narrow names don't tell all values apart; use %c%c%c", c, c, c)
 	}
-	return named(fieldMonth, javaStyle(monthNames(), n))
-}
-
-func javaStyle(names []string, n int) []string {
-	switch n {
-	case 3:
-		return cut(names, 3)
-	case 4:
-		return names
-	}
-	return cut(names, 1)
+	return op{}, tooMany
 }
 
 func javaOffset(c byte, n int) (op, string) {
@@ -241,7 +197,7 @@ func javaOffset(c byte, n int) (op, string) {
 	case c == 'O' && n != 1 && n != 4:
 		return op{}, "the offset from GMT takes one letter or four"
 	case n > 5:
-		return op{}, "too many of the letter"
+		return op{}, tooMany
 	}
 	s := offsetStyle{minutes: true}
 	switch {
@@ -259,12 +215,4 @@ func javaOffset(c byte, n int) (op, string) {
 		}
 	}
 	return op{kind: opOffset, style: s}, ""
-}
-
-func number(f field, width int) op {
-	return op{kind: opNumber, field: f, width: width, pad: '0'}
-}
-
-func named(f field, names []string) op {
-	return op{kind: opName, field: f, names: names}
 }

@@ -26,8 +26,16 @@ type op struct {
 	exceed bool // Java's SignStyle.EXCEEDS_PAD: a '+' before a number wider than width
 	upper  bool
 	text   string   // opLiteral
-	names  []string // opName, indexed by the field's value less its least
+	names  []string // opName, the field's smallest value first
 	style  offsetStyle
+}
+
+func number(f field, width int, pad byte) op {
+	return op{kind: opNumber, field: f, width: width, pad: pad}
+}
+
+func named(f field, names []string) op {
+	return op{kind: opName, field: f, names: names}
 }
 
 func (o *op) append(dst []byte, t time.Time) []byte {
@@ -38,7 +46,7 @@ func (o *op) append(dst []byte, t time.Time) []byte {
 	case opNumber:
 		return o.appendNumber(dst, o.field.value(t))
 	case opName:
-		dst = append(dst, o.names[o.field.value(t)-o.field.least()]...)
+		dst = append(dst, o.names[o.field.value(t)-o.field.firstNamed()]...)
 	case opFraction:
 		return appendPadded(dst, int64(t.Nanosecond())/pow10(9-o.width), o.width, '0')
 	case opOffset:
@@ -61,21 +69,21 @@ func (o *op) append(dst []byte, t time.Time) []byte {
 func (o *op) unit() unit {
 	switch o.kind {
 	case opNumber, opName:
-		return o.field.unit()
+		return fields[o.field].unit
 	case opFraction:
 		return unitNone
 	}
 	return unitForever
 }
 
-// maxLen bounds the op's output in bytes for the years 0 to 9999; names of
-// zones are left to the caller, who knows the zone.
+// maxLen is the op's longest output in bytes in the years 1970 to 9999; names
+// of zones are left to the caller, who knows the zone.
 func (o *op) maxLen() int {
 	switch o.kind {
 	case opLiteral:
 		return len(o.text)
 	case opNumber:
-		return max(o.width, o.field.digits()) + 1 // and a sign
+		return max(o.width, fields[o.field].digits) + 1 // and a sign
 	case opName:
 		longest := 0
 		for _, n := range o.names {
@@ -129,4 +137,53 @@ func upperASCII(b []byte) {
 			b[i] = c - 'a' + 'A'
 		}
 	}
+}
+
+// offsetStyle is a way to write an offset from UTC.
+type offsetStyle struct {
+	zero      string // what is written for UTC itself; "" if it has no form of its own
+	prefix    string
+	colon     bool
+	shortHour bool // without leading zero
+	minutes   bool // even when they are zero
+	seconds   bool // when they aren't zero
+}
+
+func (s offsetStyle) append(dst []byte, offset int) []byte {
+	if offset == 0 && s.zero != "" {
+		return append(dst, s.zero...)
+	}
+	start := len(dst)
+	dst = append(dst, s.prefix...)
+	sign := byte('+')
+	if offset < 0 {
+		sign, offset = '-', -offset
+	}
+	hour, minute, second := offset/3600, offset/60%60, offset%60
+	dst = append(dst, sign)
+	if hour >= 10 || !s.shortHour {
+		dst = append(dst, byte('0'+hour/10%10))
+	}
+	dst = append(dst, byte('0'+hour%10))
+	writeSeconds := s.seconds && second != 0
+	shown := hour
+	if s.minutes || minute != 0 || writeSeconds {
+		dst = s.appendTwo(dst, minute)
+		shown += minute
+	}
+	if writeSeconds {
+		dst = s.appendTwo(dst, second)
+		shown += second
+	}
+	if shown == 0 && s.zero != "" { // an offset of seconds that the style doesn't show
+		return append(dst[:start], s.zero...)
+	}
+	return dst
+}
+
+func (s offsetStyle) appendTwo(dst []byte, v int) []byte {
+	if s.colon {
+		dst = append(dst, ':')
+	}
+	return append(dst, byte('0'+v/10), byte('0'+v%10))
 }

@@ -2,13 +2,16 @@
 // letters, as Flink's DateTimeBucketAssigner takes them, or strftime
 // conversions.
 //
-// A pattern is compiled once and then appends. It promises Java's (JDK 17,
-// Locale.ENGLISH) or the C locale's exact output for everything it accepts, and
-// refuses when it is parsed whatever it can't honour: letters whose meaning
-// depends on a locale or on the Java version, padding that may fail while
-// formatting, and conversions nobody defines. It never panics, its result is
-// bounded, and it knows for how long a result stays the same, so a caller can
-// format once an hour instead of once an event.
+// It takes what names folders: years to nanoseconds, weeks of ISO 8601,
+// quarters, English names of months and days, zones, and text. For the instants
+// of the years 1970 to 9999 its output is exactly Java's (JDK 17,
+// Locale.ENGLISH) or that of the C locale. Everything else is refused when the
+// pattern is parsed, with what to write instead: letters whose meaning depends
+// on a locale or on the Java version, and letters that no folder is named by.
+//
+// Formatting never panics and its result is bounded. A pattern knows for how
+// long a result stays the same, so a caller formats once an hour, not once an
+// event.
 //
 // A Pattern is immutable and safe for concurrent use.
 package timepattern
@@ -62,7 +65,7 @@ func (p *Pattern) Append(dst []byte, t time.Time) []byte {
 	return dst
 }
 
-// builder collects a pattern's program. It joins neighbouring literals.
+// builder collects a pattern's program.
 type builder struct {
 	p *Pattern
 }
@@ -82,15 +85,15 @@ func (b *builder) fail(offset int, format string, args ...any) error {
 	return &SyntaxError{b.p.source, offset, fmt.Sprintf(format, args...)}
 }
 
-func (b *builder) literal(s string) {
-	if n := len(b.p.ops); n > 0 && b.p.ops[n-1].kind == opLiteral {
-		b.p.ops[n-1].text += s
+func (b *builder) literal(s string) { b.add(op{kind: opLiteral, text: s}) }
+
+// add appends an op. Neighbouring literals become one, so that a check of the
+// text sees it whole.
+func (b *builder) add(o op) {
+	if n := len(b.p.ops); o.kind == opLiteral && n > 0 && b.p.ops[n-1].kind == opLiteral {
+		b.p.ops[n-1].text += o.text
 		return
 	}
-	b.p.ops = append(b.p.ops, op{kind: opLiteral, text: s})
-}
-
-func (b *builder) add(o op) {
 	b.p.unit = min(b.p.unit, o.unit())
 	b.p.ops = append(b.p.ops, o)
 }

@@ -3,9 +3,10 @@ package timepattern
 import "strings"
 
 // ParseStrftime compiles a pattern of strftime conversions with the C locale's
-// names: those of POSIX, glibc's k l P s and its flags - _ 0 ^ and width, the
-// modifiers E and O, N for nanoseconds (a width cuts it, 3N is milliseconds),
-// and Fluent Bit's L for milliseconds. The error is a *SyntaxError.
+// names: those of POSIX but for c r x X n t and the modifiers E and O, glibc's
+// k l P s and its flags - _ 0 ^ and width, N for nanoseconds (a width cuts it,
+// 3N is milliseconds), and Fluent Bit's L for milliseconds. The error is a
+// *SyntaxError.
 func ParseStrftime(pattern string) (*Pattern, error) {
 	b, err := newBuilder(pattern)
 	if err != nil {
@@ -30,20 +31,17 @@ func ParseStrftime(pattern string) (*Pattern, error) {
 	return b.p, nil
 }
 
-// spec is a conversion's flags: what stands between '%' and its letter.
-type spec struct {
-	pad      byte // '0', ' ', 0 with unpadded, or 0 for the conversion's own
-	unpadded bool
-	upper    bool
-	width    int
-	modifier byte // 'E', 'O' or 0
-}
+// What may stand between '%' and a conversion's letter.
+const (
+	flags     = "-_0^123456789"
+	modifiers = "EO"
+)
 
 // ConversionLen returns how many bytes of s, which starts with '%', are its
 // first conversion, at most len(s). It says nothing about its validity.
 func ConversionLen(s string) int {
 	i := 1
-	for i < len(s) && strings.IndexByte("-_0^123456789EO", s[i]) >= 0 {
+	for i < len(s) && strings.IndexByte(flags+modifiers, s[i]) >= 0 {
 		i++
 	}
 	return min(i+1, len(s))
@@ -54,7 +52,7 @@ func (b *builder) conversion(offset int) (int, error) {
 	text := b.p.source[offset:]
 	text = text[:ConversionLen(text)]
 	c := text[len(text)-1]
-	if len(text) < 2 || strings.IndexByte("-_0^123456789", c) >= 0 {
+	if len(text) < 2 || strings.IndexByte(flags, c) >= 0 {
 		return 0, b.fail(offset, "%s ends without a conversion; write %%%% for a percent sign", text)
 	}
 	if c >= 0x80 {
@@ -70,14 +68,20 @@ func (b *builder) conversion(offset int) (int, error) {
 	return len(text), nil
 }
 
-func parseSpec(flags string) (s spec, reason string) {
-	for i := 0; i < len(flags); i++ {
-		c := flags[i]
+// spec is a conversion's flags and width.
+type spec struct {
+	pad      byte // '0', ' ', or 0 for the conversion's own
+	unpadded bool
+	upper    bool
+	width    int
+}
+
+func parseSpec(text string) (s spec, reason string) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
 		switch {
-		case s.modifier != 0:
-			return s, "nothing may stand between a modifier and its conversion"
 		case c == 'E' || c == 'O':
-			s.modifier = c
+			return s, "the modifiers E and O change nothing in the C locale; leave them out"
 		case c >= '1' && c <= '9' || c == '0' && s.width > 0:
 			if s.width = s.width*10 + int(c-'0'); s.width > 19 {
 				return s, "a width of more than 19"
@@ -97,186 +101,126 @@ func parseSpec(flags string) (s spec, reason string) {
 	return s, ""
 }
 
-func (s spec) plain() bool { return s.pad == 0 && !s.unpadded && !s.upper && s.width == 0 }
+// refusedConversion says why a conversion of POSIX is refused, "" if it isn't.
+func refusedConversion(c byte) string {
+	switch c {
+	case 'c', 'r', 'x', 'X':
+		return "its form is the locale's; use %F for the date and %H-%M-%S for the time"
+	case 'n', 't':
+		return "no folder has a line feed or tab in its name; leave it out"
+	}
+	return ""
+}
 
 // convert adds what the letter means, or says why it is refused.
 func (b *builder) convert(c byte, s spec) string {
-	switch s.modifier {
-	case 'E':
-		if strings.IndexByte("cCxXyY", c) < 0 {
-			return "E goes with c C x X y Y only"
-		}
-	case 'O':
-		if strings.IndexByte("deHIklmMSuUVwWy", c) < 0 {
-			return "O goes with d e H I k l m M S u U V w W y only"
-		}
+	if reason := refusedConversion(c); reason != "" {
+		return reason
 	}
-	if f, width, pad, ok := strftimeNumber(c); ok {
+	o := conversions[c]
+	switch {
+	case o.kind == opNumber:
 		if s.upper {
 			return "the flag ^ is for names"
 		}
-		b.add(s.number(f, width, pad))
-		return ""
-	}
-	if o, ok := strftimeName(c); ok {
+		s.fit(&o)
+	case o.kind == opName || o.kind == opZoneAbbrev:
 		if s.width > 0 || s.pad != 0 || s.unpadded {
 			return "names aren't padded"
 		}
 		o.upper = s.upper
-		b.add(o)
-		return ""
-	}
-	if c == 'N' {
-		return b.nanoseconds(s)
-	}
-	if !s.plain() {
-		return "no flags and no width are allowed here"
-	}
-	return b.convertPlain(c)
-}
-
-// number applies flags to a number. Like glibc, a width given wins over the
-// conversion's own, and '-' over both.
-func (s spec) number(f field, width int, pad byte) op {
-	o := op{kind: opNumber, field: f, width: width, pad: pad}
-	if s.pad != 0 {
-		o.pad = s.pad
-	}
-	if s.width > 0 {
-		o.width = max(s.width, width)
-		if o.pad == 0 {
-			o.pad = '0'
+	case c == 'N':
+		if s.pad != 0 || s.unpadded || s.upper {
+			return "only a width may go with it"
 		}
+		if s.width > 9 {
+			return "a second's fraction has at most nine digits"
+		}
+		if s.width > 0 {
+			o.width = s.width
+		}
+	case s != spec{}:
+		return "no flags and no width are allowed here"
+	case o.kind == opLiteral && o.text == "":
+		return b.composite(composite(c))
 	}
-	if s.unpadded {
-		o.pad = 0
-	}
-	return o
-}
-
-func (b *builder) nanoseconds(s spec) string {
-	if s.pad != 0 || s.unpadded || s.upper {
-		return "only a width may go with it"
-	}
-	if s.width > 9 {
-		return "a second's fraction has at most nine digits"
-	}
-	if s.width == 0 {
-		s.width = 9
-	}
-	b.add(op{kind: opFraction, width: s.width})
+	b.add(o)
 	return ""
 }
 
-func strftimeNumber(c byte) (f field, width int, pad byte, ok bool) {
-	switch c {
-	case 'C':
-		return fieldCentury, 2, '0', true
-	case 'd':
-		return fieldDay, 2, '0', true
-	case 'e':
-		return fieldDay, 2, ' ', true
-	case 'g':
-		return fieldISOYear2, 2, '0', true
-	case 'G':
-		return fieldISOYear, 4, '0', true
-	case 'H':
-		return fieldHour, 2, '0', true
-	case 'I':
-		return fieldHour12, 2, '0', true
-	case 'j':
-		return fieldDayOfYear, 3, '0', true
-	case 'k':
-		return fieldHour, 2, ' ', true
-	case 'l':
-		return fieldHour12, 2, ' ', true
-	case 'm':
-		return fieldMonth, 2, '0', true
-	case 'M':
-		return fieldMinute, 2, '0', true
-	case 's':
-		return fieldEpoch, 1, '0', true
-	case 'S':
-		return fieldSecond, 2, '0', true
-	case 'u':
-		return fieldWeekdayMonday, 1, '0', true
-	case 'U':
-		return fieldSundayWeek, 2, '0', true
-	case 'V':
-		return fieldISOWeek, 2, '0', true
-	case 'w':
-		return fieldWeekdaySunday, 1, '0', true
-	case 'W':
-		return fieldMondayWeek, 2, '0', true
-	case 'y':
-		return fieldYear2, 2, '0', true
-	case 'Y':
-		return fieldYear, 4, '0', true
+// fit applies flags to a number. As in glibc, a given width replaces a smaller
+// one of the conversion's own, and '-' removes all padding.
+func (s spec) fit(o *op) {
+	if s.pad != 0 {
+		o.pad = s.pad
 	}
-	return 0, 0, 0, false
+	o.width = max(s.width, o.width)
+	if s.unpadded {
+		o.pad = 0
+	}
 }
 
-func strftimeName(c byte) (op, bool) {
-	switch c {
-	case 'a':
-		return named(fieldWeekdayMonday, cut(weekdayNames(), 3)), true
-	case 'A':
-		return named(fieldWeekdayMonday, weekdayNames()), true
-	case 'b', 'h':
-		return named(fieldMonth, cut(monthNames(), 3)), true
-	case 'B':
-		return named(fieldMonth, monthNames()), true
-	case 'p':
-		return named(fieldAMPM, []string{"AM", "PM"}), true
-	case 'P':
-		return named(fieldAMPM, []string{"am", "pm"}), true
-	case 'Z':
-		return op{kind: opZoneAbbrev}, true
-	}
-	return op{}, false
+// conversions are the letters that mean one op.
+var conversions = [128]op{
+	'C': number(fieldCentury, 2, '0'),
+	'd': number(fieldDay, 2, '0'),
+	'e': number(fieldDay, 2, ' '),
+	'g': number(fieldWeekYear2, 2, '0'),
+	'G': number(fieldWeekYear, 4, '0'),
+	'H': number(fieldHour, 2, '0'),
+	'I': number(fieldHour12, 2, '0'),
+	'j': number(fieldDayOfYear, 3, '0'),
+	'k': number(fieldHour, 2, ' '),
+	'l': number(fieldHour12, 2, ' '),
+	'm': number(fieldMonth, 2, '0'),
+	'M': number(fieldMinute, 2, '0'),
+	's': number(fieldEpoch, 1, '0'),
+	'S': number(fieldSecond, 2, '0'),
+	'u': number(fieldWeekdayMonday, 1, '0'),
+	'U': number(fieldSundayWeek, 2, '0'),
+	'V': number(fieldWeek, 2, '0'),
+	'w': number(fieldWeekdaySunday, 1, '0'),
+	'W': number(fieldMondayWeek, 2, '0'),
+	'y': number(fieldYear2, 2, '0'),
+	'Y': number(fieldYear, 4, '0'),
+	'L': {kind: opFraction, width: 3},
+	'N': {kind: opFraction, width: 9},
+	'a': named(fieldWeekdayMonday, shortened(weekdayNames)),
+	'A': named(fieldWeekdayMonday, weekdayNames),
+	'b': named(fieldMonth, shortened(monthNames)),
+	'h': named(fieldMonth, shortened(monthNames)),
+	'B': named(fieldMonth, monthNames),
+	'p': named(fieldAMPM, []string{"AM", "PM"}),
+	'P': named(fieldAMPM, []string{"am", "pm"}),
+	'z': {kind: opOffset, style: offsetStyle{minutes: true}},
+	'Z': {kind: opZoneAbbrev},
+	'%': {kind: opLiteral, text: "%"},
 }
 
-// convertPlain adds what takes neither flag nor width.
-func (b *builder) convertPlain(c byte) string {
+// composite is the pattern that a letter stands for, "" if it stands for none.
+func composite(c byte) string {
 	switch c {
-	case '%':
-		b.literal("%")
-	case 'n':
-		b.literal("\n")
-	case 't':
-		b.literal("\t")
-	case 'L':
-		b.add(op{kind: opFraction, width: 3})
-	case 'z':
-		b.add(op{kind: opOffset, style: offsetStyle{minutes: true}})
-	case 'c':
-		return b.composite("%a %b %e %H:%M:%S %Y")
-	case 'D', 'x':
-		return b.composite("%m/%d/%y")
+	case 'D':
+		return "%m/%d/%y"
 	case 'F':
-		return b.composite("%Y-%m-%d")
-	case 'r':
-		return b.composite("%I:%M:%S %p")
+		return "%Y-%m-%d"
 	case 'R':
-		return b.composite("%H:%M")
-	case 'T', 'X':
-		return b.composite("%H:%M:%S")
-	default:
-		return "no such conversion; write %% for a percent sign"
+		return "%H:%M"
+	case 'T':
+		return "%H:%M:%S"
 	}
 	return ""
 }
 
 func (b *builder) composite(pattern string) string {
+	if pattern == "" {
+		return "no such conversion; write %% for a percent sign"
+	}
 	p, err := ParseStrftime(pattern)
 	if err != nil {
 		return err.Error()
 	}
 	for _, o := range p.ops {
-		if o.kind == opLiteral {
-			b.literal(o.text)
-			continue
-		}
 		b.add(o)
 	}
 	return ""

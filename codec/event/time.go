@@ -1,9 +1,6 @@
 package event
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "math"
 
 // Seconds outside the years 0 to 9999 are no time that a calendar, an ISO 8601
 // text or a reader of either knows. They are mostly a time in another unit.
@@ -60,7 +57,7 @@ func readTime(b []byte, i int) (t Time, end int, m marker, reason string) {
 }
 
 func fromEventTime(data []byte, end int) (t Time, _ int, m marker, reason string) {
-	sec, nsec := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
+	sec, nsec := eventTime(data)
 	if sec >= footerSec {
 		switch {
 		case nsec != 0:
@@ -70,7 +67,7 @@ func fromEventTime(data []byte, end int) (t Time, _ int, m marker, reason string
 		}
 		return t, end, groupFooter, ""
 	}
-	return fromSeconds(int64(sec), nsec), end, noMarker, ""
+	return fromSeconds(sec, nsec), end, noMarker, ""
 }
 
 // fromSeconds carries nanoseconds of a second and more into the seconds.

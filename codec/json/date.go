@@ -53,8 +53,8 @@ func (f DateFormat) String() string {
 	return "DateFormat(" + strconv.Itoa(int(f)) + ")"
 }
 
-// dateWriter renders times. The events of a chunk mostly share their second,
-// so it keeps the text of the last.
+// dateWriter writes times. Most events of a chunk share their second with the
+// one before, so it keeps the text of the last second.
 type dateWriter struct {
 	format DateFormat
 	cached bool

@@ -2,11 +2,11 @@ package json
 
 import "github.com/out-hdfs/out_hdfs/codec/event"
 
-// Dates renders events' times as a line's date, for formats that aren't JSON.
-// One goroutine uses it at a time.
+// Dates writes events' times as a line's date, for formats that aren't JSON. The
+// zero Dates writes ISO8601. One goroutine uses it at a time.
 type Dates struct{ writer dateWriter }
 
-// NewDates returns a renderer of the format.
+// NewDates returns a writer of the format.
 func NewDates(f DateFormat) *Dates { return &Dates{dateWriter{format: f}} }
 
 // AppendText appends t as it stands in a line, but without quotes. ok is false

@@ -62,11 +62,11 @@ func (f format) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
 }
 
 type encoder struct {
-	style  Style
-	values *columns.Renderer
-	labels [][]byte // of the columns
-	beside []beside // what lies beside the record, in a line's order
-	keys   keys
+	style   Style
+	values  *columns.Renderer
+	labels  [][]byte  // of the columns
+	outside []outside // what lies outside the record, in a line's order
+	keys    keys
 }
 
 func newEncoder(o Options, style Style) *encoder {
@@ -74,26 +74,26 @@ func newEncoder(o Options, style Style) *encoder {
 	for _, c := range o.Columns {
 		e.labels = append(e.labels, style.AppendLabel(nil, []byte(c.Name)))
 	}
-	e.addBeside(o.Values.DateKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendDate(dst, ev) })
-	e.addBeside(o.Values.TagKey, func(dst []byte, _ *event.Event, tag string) ([]byte, bool) {
+	e.addOutside(o.Values.DateKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendDate(dst, ev) })
+	e.addOutside(o.Values.TagKey, func(dst []byte, _ *event.Event, tag string) ([]byte, bool) {
 		return event.AppendValidUTF8(dst, []byte(tag)), true
 	})
-	e.addBeside(o.Values.MetadataKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendMetadata(dst, ev) })
-	e.addBeside(o.Values.GroupKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendGroup(dst, ev) })
+	e.addOutside(o.Values.MetadataKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendMetadata(dst, ev) })
+	e.addOutside(o.Values.GroupKey, func(dst []byte, ev *event.Event, _ string) ([]byte, bool) { return e.values.AppendGroup(dst, ev) })
 	return e
 }
 
-// beside is a field that lies beside the record.
-type beside struct {
+// outside is a field that lies outside the record.
+type outside struct {
 	key    string
 	label  []byte
 	append func(dst []byte, ev *event.Event, tag string) (_ []byte, ok bool)
 }
 
-// addBeside adds a field unless its key is empty.
-func (e *encoder) addBeside(key string, add func(dst []byte, ev *event.Event, tag string) ([]byte, bool)) {
+// addOutside adds a field unless its key is empty.
+func (e *encoder) addOutside(key string, add func(dst []byte, ev *event.Event, tag string) ([]byte, bool)) {
 	if key != "" {
-		e.beside = append(e.beside, beside{key, e.style.AppendLabel(nil, []byte(key)), add})
+		e.outside = append(e.outside, outside{key, e.style.AppendLabel(nil, []byte(key)), add})
 	}
 }
 
@@ -146,13 +146,13 @@ func (e *encoder) fields(dst []byte, ev *event.Event, tag string) (_ []byte, rea
 	return dst, ""
 }
 
-// all appends what lies beside the record and the record's own fields.
+// all appends what lies outside the record and the record's own fields.
 func (e *encoder) all(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
 	if reason := e.keys.read(ev.Body); reason != "" {
 		return dst, reason
 	}
-	for i := range e.beside {
-		f := &e.beside[i]
+	for i := range e.outside {
+		f := &e.outside[i]
 		if e.keys.has(f.key) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -31,7 +32,7 @@ var ErrCompression = errors.New("not a compression of Parquet files")
 // compressor compresses pages. It is safe for concurrent use: what has a state
 // is lent from the pool.
 type compressor struct {
-	codec  int32 // CompressionCodec in the footer
+	codec  format.CompressionCodec
 	append func(dst, src []byte) ([]byte, error)
 	pool   sync.Pool
 }
@@ -42,17 +43,17 @@ func newCompressor(name string) (*compressor, error) {
 	case None:
 		c.append = func(dst, src []byte) ([]byte, error) { return append(dst, src...), nil }
 	case Snappy:
-		c.codec, c.append = 1, appendSnappy
+		c.codec, c.append = format.Snappy, appendSnappy
 	case Gzip:
-		c.codec, c.append = 2, c.gzip
+		c.codec, c.append = format.Gzip, c.gzip
 	case Zstd:
 		enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(256<<10))
 		if err != nil {
 			return nil, fmt.Errorf("make a zstd encoder: %w", err)
 		}
-		c.codec, c.append = 6, func(dst, src []byte) ([]byte, error) { return enc.EncodeAll(src, dst), nil }
+		c.codec, c.append = format.Zstd, func(dst, src []byte) ([]byte, error) { return enc.EncodeAll(src, dst), nil }
 	case LZ4Raw:
-		c.codec, c.append = 7, c.lz4
+		c.codec, c.append = format.Lz4Raw, c.lz4
 	default:
 		return nil, fmt.Errorf("%w: %q; use one of %s", ErrCompression, name, strings.Join(Compressions(), ", "))
 	}

@@ -1,111 +1,85 @@
 package parquet
 
-import "github.com/out-hdfs/out_hdfs/codec/schema"
+import (
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
-// Numbers of parquet.thrift: ConvertedType, for readers before 2.4, and the
-// fields of LogicalType.
-const (
-	convertedUTF8 = 0
-	convertedMap  = 1
-	convertedList = 3
-
-	logicalString  = 1
-	logicalMap     = 2
-	logicalList    = 3
-	logicalDecimal = 5
-	logicalTime    = 7
-	logicalStamp   = 8
-	logicalVariant = 16
+	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
-// annotate writes a converted type and its logical type without parameters.
-func annotate(t *thrift, converted int32, logical int16) {
-	t.i32(6, converted)
-	outer := t.begin(10)
-	t.empty(logical)
-	t.end(outer)
+// annotate says what an element stands for, in both of the format's ways: the
+// converted type is for readers before 2.4.
+func annotate(e *format.SchemaElement, converted deprecated.ConvertedType, logical format.LogicalTypeValue) {
+	e.ConvertedType = thrift.New(converted)
+	e.LogicalType.Value = logical
 }
 
 // group appends the schema element of a group. The root has no repetition,
 // which -1 stands for.
-func (c *compiler) group(name string, repetition int32, kids int, annotation func(*thrift)) {
-	t := &c.thrift
-	outer := t.open()
+func (c *compiler) group(name string, repetition int32, kids int, annotation func(*format.SchemaElement)) {
+	e := format.SchemaElement{Name: name, NumChildren: thrift.New(int32(kids))}
 	if repetition >= 0 {
-		t.i32(3, repetition)
+		e.RepetitionType = thrift.New(format.FieldRepetitionType(repetition))
 	}
-	t.text(4, name)
-	t.i32(5, int32(kids))
 	if annotation != nil {
-		annotation(t)
+		annotation(&e)
 	}
-	t.end(outer)
-	c.tree.count++
+	c.append(&e)
 }
 
 // element appends the schema element of a column.
 func (c *compiler) element(name string, repetition int32, l *leaf) {
-	t := &c.thrift
-	outer := t.open()
-	t.i32(1, l.physical)
-	if l.physical == physicalFixed {
-		t.i32(2, int32(l.size))
+	e := format.SchemaElement{
+		Name: name, Type: thrift.New(format.Type(l.physical)), RepetitionType: thrift.New(format.FieldRepetitionType(repetition)),
 	}
-	t.i32(3, repetition)
-	t.text(4, name)
-	meaning(t, l.typ)
-	t.end(outer)
+	if l.physical == physicalFixed {
+		e.TypeLength = thrift.New(int32(l.size))
+	}
+	meaning(&e, l.typ)
+	c.append(&e)
+}
+
+func (c *compiler) append(e *format.SchemaElement) {
+	if c.err == nil {
+		c.tree.elements, c.err = appendStruct(c.tree.elements, e)
+	}
 	c.tree.count++
 }
 
-// meaning writes what a column's values stand for.
-func meaning(t *thrift, of *schema.Type) {
+// meaning says what a column's values stand for.
+func meaning(e *format.SchemaElement, of *schema.Type) {
+	unit := format.TimeUnit{Value: &format.MilliSeconds{}}
+	switch of.Logical {
+	case schema.TimeMicros, schema.TimestampMicros, schema.LocalTimestampMicros:
+		unit.Value = &format.MicroSeconds{}
+	}
 	switch of.Logical {
 	case schema.Decimal:
-		t.i32(6, 5)
-		t.i32(7, int32(of.Scale))
-		t.i32(8, int32(of.Precision))
-		outer := t.begin(10)
-		inner := t.begin(logicalDecimal)
-		t.i32(1, int32(of.Scale))
-		t.i32(2, int32(of.Precision))
-		t.end(inner)
-		t.end(outer)
+		scale, precision := int32(of.Scale), int32(of.Precision)
+		annotate(e, deprecated.Decimal, &format.DecimalType{Scale: scale, Precision: precision})
+		e.Scale, e.Precision = thrift.New(scale), thrift.New(precision)
 		return
 	case schema.Date:
-		annotate(t, 6, 6)
+		annotate(e, deprecated.Date, &format.DateType{})
 		return
-	case schema.TimeMillis, schema.TimeMicros:
-		moment(t, 7, logicalTime, of.Logical == schema.TimeMicros, true)
+	case schema.TimeMillis:
+		annotate(e, deprecated.TimeMillis, &format.TimeType{IsAdjustedToUTC: true, Unit: unit})
 		return
-	case schema.TimestampMillis, schema.TimestampMicros:
-		moment(t, 9, logicalStamp, of.Logical == schema.TimestampMicros, true)
+	case schema.TimeMicros:
+		annotate(e, deprecated.TimeMicros, &format.TimeType{IsAdjustedToUTC: true, Unit: unit})
 		return
-	case schema.LocalTimestampMillis, schema.LocalTimestampMicros:
-		moment(t, -1, logicalStamp, of.Logical == schema.LocalTimestampMicros, false)
+	case schema.TimestampMillis:
+		annotate(e, deprecated.TimestampMillis, &format.TimestampType{IsAdjustedToUTC: true, Unit: unit})
+		return
+	case schema.TimestampMicros:
+		annotate(e, deprecated.TimestampMicros, &format.TimestampType{IsAdjustedToUTC: true, Unit: unit})
+		return
+	case schema.LocalTimestampMillis, schema.LocalTimestampMicros: // no converted type is of local time
+		e.LogicalType.Value = &format.TimestampType{Unit: unit}
 		return
 	}
 	if of.Kind == schema.String || of.Kind == schema.Enum {
-		annotate(t, convertedUTF8, logicalString)
+		annotate(e, deprecated.UTF8, &format.StringType{})
 	}
-}
-
-// moment writes a time of day or a timestamp. The converted type of
-// microseconds is one above that of milliseconds; local ones have none.
-func moment(t *thrift, converted int32, logical int16, micros, utc bool) {
-	unit := int16(1)
-	if micros {
-		unit = 2
-	}
-	if converted >= 0 {
-		t.i32(6, converted+int32(unit)-1)
-	}
-	outer := t.begin(10)
-	inner := t.begin(logical)
-	t.boolean(1, utc)
-	of := t.begin(2)
-	t.empty(unit)
-	t.end(of)
-	t.end(inner)
-	t.end(outer)
 }

@@ -1,9 +1,13 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"time"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/out-hdfs/out_hdfs/codec"
 )
@@ -13,30 +17,27 @@ const magic = "PAR1"
 // footer gathers what the end of the file says of its row groups, encoded: a
 // file of many columns and small row groups has megabytes of it.
 type footer struct {
-	groups thrift
+	groups []byte
 	count  int
 	rows   int64
 }
 
 // group adds a row group that was written, beginning at the file's byte start,
 // with the chunks of all columns one behind the other.
-func (f *footer) group(t *tree, columns []column, chunks []chunk, codec int32, rows, start int64) {
-	g := &f.groups
-	outer := g.open()
-	g.list(1, typeStruct, len(columns))
-	var raw, packed int64
+func (f *footer) group(columns []column, chunks []chunk, codec format.CompressionCodec, rows, start int64) error {
+	g := rowGroup{Columns: make([]columnChunk, len(columns)), NumRows: rows, FileOffset: start}
 	for i := range columns {
-		columnChunk(g, &columns[i], chunks[i], codec)
-		raw += columns[i].rawSize
-		packed += chunks[i].size
+		g.Columns[i] = describe(&columns[i], chunks[i], codec)
+		g.RawSize += columns[i].rawSize
+		g.PackedSize += chunks[i].size
 	}
-	g.i64(2, raw)
-	g.i64(3, rows)
-	g.i64(5, start)
-	g.i64(6, packed)
-	g.end(outer)
+	var err error
+	if f.groups, err = appendStruct(f.groups, &g); err != nil {
+		return fmt.Errorf("describe a row group: %w", err)
+	}
 	f.count++
 	f.rows += rows
+	return nil
 }
 
 // chunk is where a column's pages are in the file.
@@ -46,113 +47,114 @@ type chunk struct {
 	size       int64
 }
 
-func columnChunk(g *thrift, c *column, at chunk, codec int32) {
+func describe(c *column, at chunk, codec format.CompressionCodec) columnChunk {
 	begin := at.data
 	if at.dictionary > 0 {
 		begin = at.dictionary
 	}
-	outer := g.open()
-	g.i64(2, begin)
-	meta := g.begin(3)
-	g.i32(1, c.leaf.physical)
-	encodings := c.encodings(at)
-	g.list(2, typeI32, len(encodings))
-	for _, e := range encodings {
-		g.b = binary.AppendVarint(g.b, int64(e))
+	m := columnMetaData{
+		Type: format.Type(c.leaf.physical), Encodings: c.encodings(at), Path: c.leaf.path, Codec: codec,
+		NumValues: c.total, RawSize: c.rawSize, PackedSize: at.size, DataOffset: at.data, DictionaryOffset: at.dictionary,
+		Statistics: statistics{NullCount: c.nulls}, EncodingStats: c.pageStats(at),
 	}
-	g.list(3, typeBinary, len(c.leaf.path))
-	for _, name := range c.leaf.path {
-		g.element(name)
-	}
-	g.i32(4, codec)
-	g.i64(5, c.total)
-	g.i64(6, c.rawSize)
-	g.i64(7, at.size)
-	g.i64(9, at.data)
-	if at.dictionary > 0 {
-		g.i64(11, at.dictionary)
-	}
-	stats := g.begin(12)
-	g.i64(3, c.nulls)
-	c.bounds.append(g, c.leaf)
-	g.end(stats)
-	c.pageStats(g, at)
-	g.end(meta)
-	g.end(outer)
+	c.bounds.describe(&m.Statistics, c.leaf)
+	return columnChunk{FileOffset: begin, MetaData: m}
 }
 
-func (c *column) encodings(at chunk) []int32 {
-	var list []int32
+func (c *column) encodings(at chunk) []format.Encoding {
+	var list []format.Encoding
 	if at.dictionary > 0 || len(c.pages) > c.dictPages {
-		list = append(list, encodingPlain)
+		list = append(list, format.Plain)
 	}
-	list = append(list, encodingRLE)
+	list = append(list, format.RLE)
 	if c.dictPages > 0 {
-		list = append(list, encodingIndexes)
+		list = append(list, format.RLEDictionary)
 	}
 	return list
 }
 
 // pageStats says how many pages have which encoding: readers filter by the
 // dictionary only if all do.
-func (c *column) pageStats(g *thrift, at chunk) {
-	type pages struct {
-		kind, encoding int32
-		n              int
-	}
-	var list []pages
+func (c *column) pageStats(at chunk) (list []format.PageEncodingStats) {
 	if at.dictionary > 0 {
-		list = append(list, pages{dictionaryPage, encodingPlain, 1}, pages{dataPage, encodingIndexes, c.dictPages})
+		list = append(list,
+			format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1},
+			format.PageEncodingStats{PageType: format.DataPage, Encoding: format.RLEDictionary, Count: int32(c.dictPages)})
 	}
 	if plain := len(c.pages) - c.dictPages; plain > 0 {
-		list = append(list, pages{dataPage, encodingPlain, plain})
+		list = append(list, format.PageEncodingStats{PageType: format.DataPage, Encoding: format.Plain, Count: int32(plain)})
 	}
-	g.list(13, typeStruct, len(list))
-	for _, p := range list {
-		outer := g.open()
-		g.i32(1, p.kind)
-		g.i32(2, p.encoding)
-		g.i32(3, int32(p.n))
-		g.end(outer)
-	}
+	return list
 }
 
 // createdBy has the form that parquet-mr parses: without it some readers
 // distrust the statistics.
 const createdBy = "out_hdfs version 1.0.0 (build out_hdfs)"
 
-// append writes the file's metadata, its length and the magic.
-func (f *footer) append(dst []byte, t *tree, m codec.Meta) []byte {
-	w := thrift{b: dst}
+// append writes the file's metadata, its length and the magic. It is FileMetaData
+// field by field, since the elements of the schema and the row groups are encoded
+// already.
+func (f *footer) append(dst []byte, t *tree, m codec.Meta) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
 	from := len(dst)
-	w.i32(1, 2)
-	w.list(2, typeStruct, t.count)
-	w.b = append(w.b, t.elements...)
-	w.i64(3, f.rows)
-	w.list(4, typeStruct, f.count)
-	w.b = append(w.b, f.groups.b...)
-	pairs := [][2]string{
-		{"out_hdfs.writer_id", m.WriterID},
-		{"out_hdfs.part", fmt.Sprint(m.Part)},
-		{"out_hdfs.created", m.Created.UTC().Format(time.RFC3339Nano)},
-		{"out_hdfs.schema_id", fmt.Sprintf("%016x", t.schema.ID)},
-		{"out_hdfs.schema", string(t.schema.Text)},
+	w := fields{b: b, Writer: compact.NewWriter(b)}
+	w.field(1, thrift.I32)
+	w.check(w.WriteInt32(2))
+	w.encoded(2, t.count, t.elements)
+	w.field(3, thrift.I64)
+	w.check(w.WriteInt64(f.rows))
+	w.encoded(4, f.count, f.groups)
+	w.field(5, thrift.LIST)
+	w.value(thrift.Slice[format.KeyValue]{
+		{Key: "out_hdfs.writer_id", Value: m.WriterID},
+		{Key: "out_hdfs.part", Value: fmt.Sprint(m.Part)},
+		{Key: "out_hdfs.created", Value: m.Created.UTC().Format(time.RFC3339Nano)},
+		{Key: "out_hdfs.schema_id", Value: fmt.Sprintf("%016x", t.schema.ID)},
+		{Key: "out_hdfs.schema", Value: string(t.schema.Text)},
+	})
+	w.field(6, thrift.BINARY)
+	w.check(w.WriteString(createdBy))
+	w.field(7, thrift.LIST)
+	orders := make(thrift.Slice[format.ColumnOrder], len(t.leaves))
+	for i := range orders {
+		orders[i].Value = &format.TypeDefinedOrder{} // the order of the column's type
 	}
-	w.list(5, typeStruct, len(pairs))
-	for _, p := range pairs {
-		outer := w.open()
-		w.text(1, p[0])
-		w.text(2, p[1])
-		w.end(outer)
+	w.value(orders)
+	w.check(w.WriteField(thrift.Field{Type: thrift.STOP}))
+	if w.err != nil {
+		return nil, fmt.Errorf("write the footer: %w", w.err)
 	}
-	w.text(6, createdBy)
-	w.list(7, typeStruct, len(t.leaves))
-	for range t.leaves {
-		outer := w.open()
-		w.empty(1) // the order of the column's type
-		w.end(outer)
+	out := b.Bytes()
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(out)-from))
+	return append(out, magic...), nil
+}
+
+// fields writes the fields of a struct, in the order of their ids.
+type fields struct {
+	thrift.Writer
+	b    *bytes.Buffer
+	last int16
+	err  error
+}
+
+func (w *fields) check(err error) {
+	if w.err == nil {
+		w.err = err
 	}
-	w.end(0)
-	b := binary.LittleEndian.AppendUint32(w.b, uint32(len(w.b)-from))
-	return append(b, magic...)
+}
+
+// field begins a field.
+func (w *fields) field(id int16, typ thrift.Type) {
+	w.check(w.WriteField(thrift.Field{ID: id - w.last, Type: typ, Delta: true}))
+	w.last = id
+}
+
+// value writes what a field holds.
+func (w *fields) value(v any) { w.check(thrift.NewEncoder(w.Writer).Encode(v)) }
+
+// encoded writes a list of n structs that are encoded already.
+func (w *fields) encoded(id int16, n int, structs []byte) {
+	w.field(id, thrift.LIST)
+	w.check(w.WriteList(thrift.List{Size: int32(n), Type: thrift.STRUCT}))
+	w.b.Write(structs)
 }

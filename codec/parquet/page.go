@@ -4,16 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-)
 
-// Encodings and page types (parquet.thrift).
-const (
-	encodingPlain   = 0
-	encodingRLE     = 3
-	encodingIndexes = 8 // RLE_DICTIONARY
-
-	dataPage       = 0
-	dictionaryPage = 2
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // pager makes pages. Its memory is shared by all columns of all files that are
@@ -23,7 +16,7 @@ type pager struct {
 	body       []byte
 	packed     []byte
 	indexes    hybrid
-	header     thrift
+	header     []byte
 }
 
 // finish ends the page at hand, if it has entries.
@@ -38,23 +31,18 @@ func (p *pager) finish(c *column) error {
 	if c.leaf.maxDef > 0 {
 		p.level(c.defs.finish())
 	}
-	encoding := int32(encodingPlain)
+	encoding := format.Plain
 	if c.useDict {
-		encoding = encodingIndexes
+		encoding = format.RLEDictionary
 		p.index(c)
 		c.dictPages++
 	} else {
 		p.body = append(p.body, c.values...)
 	}
 	entries := c.entries
-	err := p.page(c, dataPage, func(t *thrift) {
-		outer := t.begin(5)
-		t.i32(1, int32(entries))
-		t.i32(2, encoding)
-		t.i32(3, encodingRLE)
-		t.i32(4, encodingRLE)
-		t.end(outer)
-	})
+	err := p.page(c, pageHeader{Type: format.DataPage, Data: thrift.New(dataPageHeader{
+		NumValues: int32(entries), Encoding: encoding, DefinitionLevels: format.RLE, RepetitionLevels: format.RLE,
+	})})
 	c.total += int64(entries)
 	c.entries, c.bits, c.plainSize = 0, 0, 0
 	c.values, c.indexes = c.values[:0], c.indexes[:0]
@@ -86,12 +74,9 @@ func (p *pager) dictionary(c *column) ([]byte, error) {
 	p.body = append(p.body[:0], c.dict.bytes...)
 	n, pages := c.dict.len(), c.pages
 	size := c.pageSize
-	err := p.page(c, dictionaryPage, func(t *thrift) {
-		outer := t.begin(7)
-		t.i32(1, int32(n))
-		t.i32(2, encodingPlain)
-		t.end(outer)
-	})
+	err := p.page(c, pageHeader{Type: format.DictionaryPage, Dictionary: thrift.New(format.DictionaryPageHeader{
+		NumValues: int32(n), Encoding: format.Plain,
+	})})
 	if err != nil {
 		return nil, err
 	}
@@ -102,25 +87,21 @@ func (p *pager) dictionary(c *column) ([]byte, error) {
 
 // page compresses the body, puts its header before it and adds it to the
 // column's pages.
-func (p *pager) page(c *column, kind int32, fields func(*thrift)) error {
+func (p *pager) page(c *column, h pageHeader) error {
 	packed, err := p.compressor.append(p.packed[:0], p.body)
 	if err != nil {
 		return fmt.Errorf("end a page of column %v: %w", c.leaf.path, err)
 	}
 	p.packed = packed
-	p.header.b, p.header.last = p.header.b[:0], 0
-	t := &p.header
-	t.i32(1, kind)
-	t.i32(2, int32(len(p.body)))
-	t.i32(3, int32(len(packed)))
-	t.i32(4, int32(crc32.ChecksumIEEE(packed)))
-	fields(t)
-	t.end(0)
-	page := make([]byte, 0, len(t.b)+len(packed))
-	page = append(append(page, t.b...), packed...)
+	h.Raw, h.Packed, h.CRC = int32(len(p.body)), int32(len(packed)), int32(crc32.ChecksumIEEE(packed))
+	if p.header, err = appendStruct(p.header[:0], &h); err != nil {
+		return fmt.Errorf("end a page of column %v: %w", c.leaf.path, err)
+	}
+	page := make([]byte, 0, len(p.header)+len(packed))
+	page = append(append(page, p.header...), packed...)
 	c.pages = append(c.pages, page)
 	c.pageSize += int64(len(page))
-	c.rawSize += int64(len(t.b) + len(p.body))
+	c.rawSize += int64(len(p.header) + len(p.body))
 	p.shed()
 	return nil
 }

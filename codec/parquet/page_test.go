@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -144,17 +145,13 @@ func TestFloatBounds(t *testing.T) {
 			for _, v := range row.values {
 				b.float(v)
 			}
-			var out thrift
-			b.append(&out, double)
-			var want thrift
+			var got, want statistics
+			b.describe(&got, double)
 			if row.want != nil {
-				want.bytes(5, row.want[:8])
-				want.bytes(6, row.want[8:])
-				want.boolean(7, true)
-				want.boolean(8, true)
+				want.set(row.want[8:], row.want[:8], true, true)
 			}
-			if !bytes.Equal(out.b, want.b) {
-				t.Errorf("got %x, want %x", out.b, want.b)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v, want %v", got, want)
 			}
 		})
 	}

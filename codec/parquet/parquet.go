@@ -63,7 +63,7 @@ func New(o Options) (codec.Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &format{options: o, compressor: c}
+	f := &files{options: o, compressor: c}
 	f.pagers.New = func() any { return &pager{compressor: c} }
 	if _, err := f.treeOf(o.Schemas.Current()); err != nil {
 		return nil, err
@@ -77,7 +77,8 @@ func Check(s *schema.Schema) error {
 	return err
 }
 
-type format struct {
+// files makes files of one configuration.
+type files struct {
 	options    Options
 	compressor *compressor
 	pagers     sync.Pool
@@ -88,21 +89,21 @@ type format struct {
 }
 
 var (
-	_ codec.Format  = (*format)(nil)
+	_ codec.Format  = (*files)(nil)
 	_ codec.Counter = (*writer)(nil)
 )
 
 // Extension implements codec.Format. The compression is inside the file.
-func (*format) Extension() string { return ".parquet" }
+func (*files) Extension() string { return ".parquet" }
 
 // NewWriter implements codec.Format. The file begins with its first records:
 // its schema is learned from them.
-func (f *format) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
+func (f *files) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
 	return newWriter(f, w, m), nil
 }
 
 // treeOf compiles a schema, once for all files that have it one after another.
-func (f *format) treeOf(s *schema.Schema) (*tree, error) {
+func (f *files) treeOf(s *schema.Schema) (*tree, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if f.latest == nil || f.latest.schema != s {

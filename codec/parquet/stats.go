@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 // bounds are the least and the greatest value of a column in a row group. They
@@ -67,9 +69,9 @@ func (b *bounds) text(v []byte) {
 // longestBound is what a text's bound is cut to, in bytes.
 const longestBound = 64
 
-// append writes the bounds as fields of Statistics (parquet.thrift): max_value
+// describe sets the bounds in Statistics (parquet.thrift): max_value
 // and min_value, and whether they are values of the column.
-func (b *bounds) append(t *thrift, l *leaf) {
+func (b *bounds) describe(s *statistics, l *leaf) {
 	if !b.set || b.invalid {
 		return
 	}
@@ -102,18 +104,17 @@ func (b *bounds) append(t *thrift, l *leaf) {
 			}
 			exactHigh = false
 		}
-		t.bytes(5, greatest)
-		t.bytes(6, least)
-		t.boolean(7, exactHigh)
-		t.boolean(8, exactLow)
+		s.set(least, greatest, exactLow, exactHigh)
 		return
 	default: // a decimal's bytes sort by their sign: no bounds
 		return
 	}
-	t.bytes(5, high[:size])
-	t.bytes(6, low[:size])
-	t.boolean(7, exactHigh)
-	t.boolean(8, exactLow)
+	s.set(low[:size], high[:size], exactLow, exactHigh)
+}
+
+func (s *statistics) set(low, high []byte, exactLow, exactHigh bool) {
+	s.Min, s.Max = thrift.New(low), thrift.New(high)
+	s.MinExact, s.MaxExact = thrift.New(exactLow), thrift.New(exactHigh)
 }
 
 // signedZero makes a bound of zero hold both zeros.

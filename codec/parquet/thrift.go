@@ -1,102 +1,81 @@
 package parquet
 
-import "encoding/binary"
+import (
+	"bytes"
 
-// thrift appends structs in Thrift's compact protocol, in which Parquet writes
-// its headers and its footer
-// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
-type thrift struct {
-	b    []byte
-	last int16 // id of the field before, in the struct that is open
-}
-
-// Types of the compact protocol.
-const (
-	typeTrue   = 1
-	typeFalse  = 2
-	typeByte   = 3
-	typeI32    = 5
-	typeI64    = 6
-	typeBinary = 8
-	typeList   = 9
-	typeStruct = 12
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
-func (t *thrift) header(id int16, typ byte) {
-	if delta := id - t.last; delta > 0 && delta < 16 {
-		t.b = append(t.b, byte(delta)<<4|typ)
-	} else {
-		t.b = binary.AppendVarint(append(t.b, typ), int64(id))
-	}
-	t.last = id
+// compact is the protocol of a file's headers and its footer
+// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
+var compact thrift.CompactProtocol
+
+// The structs of parquet.thrift are package format's, but for those that follow:
+// format has no is_max_value_exact and is_min_value_exact, which say whether a
+// bound was cut, and it writes statistics into each page's header, with a count
+// of nulls that nobody counted.
+
+// pageHeader is PageHeader.
+type pageHeader struct {
+	Type       format.PageType                          `thrift:"1,required"`
+	Raw        int32                                    `thrift:"2,required"` // uncompressed, without the header
+	Packed     int32                                    `thrift:"3,required"` // compressed
+	CRC        int32                                    `thrift:"4,required"`
+	Data       thrift.Null[dataPageHeader]              `thrift:"5,optional"`
+	Dictionary thrift.Null[format.DictionaryPageHeader] `thrift:"7,optional"`
 }
 
-func (t *thrift) i32(id int16, v int32) {
-	t.header(id, typeI32)
-	t.b = binary.AppendVarint(t.b, int64(v))
+// dataPageHeader is DataPageHeader.
+type dataPageHeader struct {
+	NumValues        int32           `thrift:"1,required"`
+	Encoding         format.Encoding `thrift:"2,required"`
+	DefinitionLevels format.Encoding `thrift:"3,required"`
+	RepetitionLevels format.Encoding `thrift:"4,required"`
 }
 
-func (t *thrift) i64(id int16, v int64) {
-	t.header(id, typeI64)
-	t.b = binary.AppendVarint(t.b, v)
+// rowGroup is RowGroup.
+type rowGroup struct {
+	Columns    thrift.Slice[columnChunk] `thrift:"1,required"`
+	RawSize    int64                     `thrift:"2,required"`
+	NumRows    int64                     `thrift:"3,required"`
+	FileOffset int64                     `thrift:"5,required"`
+	PackedSize int64                     `thrift:"6,required"`
 }
 
-func (t *thrift) i8(id int16, v int8) {
-	t.header(id, typeByte)
-	t.b = append(t.b, byte(v))
+// columnChunk is ColumnChunk.
+type columnChunk struct {
+	FileOffset int64          `thrift:"2,required"`
+	MetaData   columnMetaData `thrift:"3,required"`
 }
 
-func (t *thrift) boolean(id int16, v bool) {
-	if v {
-		t.header(id, typeTrue)
-	} else {
-		t.header(id, typeFalse)
-	}
+// columnMetaData is ColumnMetaData.
+type columnMetaData struct {
+	Type             format.Type                            `thrift:"1,required"`
+	Encodings        thrift.Slice[format.Encoding]          `thrift:"2,required"`
+	Path             thrift.Slice[string]                   `thrift:"3,required"`
+	Codec            format.CompressionCodec                `thrift:"4,required"`
+	NumValues        int64                                  `thrift:"5,required"`
+	RawSize          int64                                  `thrift:"6,required"`
+	PackedSize       int64                                  `thrift:"7,required"`
+	DataOffset       int64                                  `thrift:"9,required"`
+	DictionaryOffset int64                                  `thrift:"11,optional"`
+	Statistics       statistics                             `thrift:"12,required"`
+	EncodingStats    thrift.Slice[format.PageEncodingStats] `thrift:"13,required"`
 }
 
-func (t *thrift) text(id int16, s string) {
-	t.header(id, typeBinary)
-	t.element(s)
+// statistics is Statistics, whose bounds are there together or not at all.
+type statistics struct {
+	NullCount int64               `thrift:"3,required"`
+	Max       thrift.Null[[]byte] `thrift:"5,optional"`
+	Min       thrift.Null[[]byte] `thrift:"6,optional"`
+	MaxExact  thrift.Null[bool]   `thrift:"7,optional"`
+	MinExact  thrift.Null[bool]   `thrift:"8,optional"`
 }
 
-func (t *thrift) bytes(id int16, b []byte) {
-	t.header(id, typeBinary)
-	t.b = binary.AppendUvarint(t.b, uint64(len(b)))
-	t.b = append(t.b, b...)
+// appendStruct appends a struct of parquet.thrift.
+func appendStruct(dst []byte, v any) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	err := thrift.NewEncoder(compact.NewWriter(b)).Encode(v)
+	return b.Bytes(), err
 }
-
-// element is a string in a list.
-func (t *thrift) element(s string) {
-	t.b = binary.AppendUvarint(t.b, uint64(len(s)))
-	t.b = append(t.b, s...)
-}
-
-// list announces n elements, which follow without headers.
-func (t *thrift) list(id int16, typ byte, n int) {
-	t.header(id, typeList)
-	if n < 15 {
-		t.b = append(t.b, byte(n)<<4|typ)
-	} else {
-		t.b = binary.AppendUvarint(append(t.b, 0xf0|typ), uint64(n))
-	}
-}
-
-// begin opens a struct in a field, open one in a list or at the top. Both
-// return what end takes.
-func (t *thrift) begin(id int16) (outer int16) {
-	t.header(id, typeStruct)
-	return t.open()
-}
-
-func (t *thrift) open() (outer int16) {
-	outer, t.last = t.last, 0
-	return outer
-}
-
-func (t *thrift) end(outer int16) {
-	t.b = append(t.b, 0)
-	t.last = outer
-}
-
-// empty is a struct without fields.
-func (t *thrift) empty(id int16) { t.end(t.begin(id)) }

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // ErrSchema is wrapped by the error about a schema that Parquet has no columns
@@ -60,10 +62,10 @@ type tree struct {
 
 // compiler builds a tree.
 type compiler struct {
-	tree   *tree
-	thrift thrift
-	path   []string
-	open   map[*schema.Record]bool
+	tree *tree
+	err  error // of describing an element
+	path []string
+	open map[*schema.Record]bool
 }
 
 func compile(s *schema.Schema, variant bool) (*tree, error) {
@@ -73,7 +75,9 @@ func compile(s *schema.Schema, variant bool) (*tree, error) {
 	if c.tree.root, err = c.fields(s.Root, node{}); err != nil {
 		return nil, err
 	}
-	c.tree.elements = c.thrift.b
+	if c.err != nil {
+		return nil, fmt.Errorf("describe the schema: %w", c.err)
+	}
 	return c.tree, nil
 }
 
@@ -147,7 +151,7 @@ func (c *compiler) record(name string, t *schema.Type, n node, repetition int32)
 // list is three levels: the list, a repeated group, the element
 // (LogicalTypes.md, "Lists").
 func (c *compiler) list(name string, t *schema.Type, n node, repetition int32) (err error) {
-	c.group(name, repetition, 1, func(t *thrift) { annotate(t, convertedList, logicalList) })
+	c.group(name, repetition, 1, func(e *format.SchemaElement) { annotate(e, deprecated.List, &format.ListType{}) })
 	c.group("list", repeated, 1, nil)
 	c.path = append(c.path, "list")
 	defer func() { c.path = c.path[:len(c.path)-1] }()
@@ -160,7 +164,7 @@ func (c *compiler) list(name string, t *schema.Type, n node, repetition int32) (
 // mapOf is three levels too (LogicalTypes.md, "Maps"). Its first leaf has the
 // keys.
 func (c *compiler) mapOf(name string, t *schema.Type, n node, repetition int32) (err error) {
-	c.group(name, repetition, 1, func(t *thrift) { annotate(t, convertedMap, logicalMap) })
+	c.group(name, repetition, 1, func(e *format.SchemaElement) { annotate(e, deprecated.Map, &format.MapType{}) })
 	c.group("key_value", repeated, 2, nil)
 	c.path = append(c.path, "key_value")
 	defer func() { c.path = c.path[:len(c.path)-1] }()
@@ -175,12 +179,8 @@ func (c *compiler) mapOf(name string, t *schema.Type, n node, repetition int32) 
 
 // asVariant is a group of two columns (VariantEncoding.md).
 func (c *compiler) asVariant(name string, n node, repetition int32) {
-	c.group(name, repetition, 2, func(t *thrift) {
-		outer := t.begin(10)
-		inner := t.begin(logicalVariant)
-		t.i8(1, 1)
-		t.end(inner)
-		t.end(outer)
+	c.group(name, repetition, 2, func(e *format.SchemaElement) {
+		e.LogicalType.Value = &format.VariantType{SpecificationVersion: 1}
 	})
 	for _, part := range []string{"metadata", "value"} {
 		c.path = append(c.path, part)

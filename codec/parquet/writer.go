@@ -13,7 +13,7 @@ import (
 
 // writer writes one file.
 type writer struct {
-	format  *format
+	format  *files
 	w       io.Writer
 	meta    codec.Meta
 	tree    *tree // nil until the first records
@@ -31,7 +31,7 @@ type writer struct {
 	cleanup runtime.Cleanup
 }
 
-func newWriter(f *format, w io.Writer, m codec.Meta) *writer {
+func newWriter(f *files, w io.Writer, m codec.Meta) *writer {
 	p := &writer{format: f, w: w, meta: m, leave: new(atomic.Int64)}
 	f.open.Add(1)
 	p.leave.Store(1)
@@ -159,11 +159,11 @@ func (p *writer) groupFull() bool {
 // more in headers and lost compression than it saves.
 func (p *writer) share() int64 {
 	floor := int64(192<<10) + int64(len(p.columns))*6<<10
-	return max(floor, p.format.options.Memory/max(p.format.open.Load(), 1)-int64(cap(p.footer.groups.b)))
+	return max(floor, p.format.options.Memory/max(p.format.open.Load(), 1)-int64(cap(p.footer.groups)))
 }
 
 // memory is what the file holds, in bytes.
-func (p *writer) memory() int64 { return int64(writerSize+cap(p.footer.groups.b)) + p.building() }
+func (p *writer) memory() int64 { return int64(writerSize+cap(p.footer.groups)) + p.building() }
 
 // building is the memory of the row group.
 func (p *writer) building() (n int64) {
@@ -211,7 +211,9 @@ func (p *writer) endGroup(pages *pager) error {
 			return p.fail(fmt.Errorf("%w: column %v has %d instead of %d", errRows, c.leaf.path, c.total-c.continued, p.rows))
 		}
 	}
-	p.footer.group(p.tree, p.columns, chunks, p.format.compressor.codec, p.rows, start)
+	if err := p.footer.group(p.columns, chunks, p.format.compressor.codec, p.rows, start); err != nil {
+		return p.fail(err)
+	}
 	p.rows = 0
 	keep := p.building()-p.held() <= p.share()/4
 	for i := range p.columns {
@@ -263,7 +265,7 @@ func (p *writer) Size() int64 {
 	if p.closed {
 		return p.size
 	}
-	return p.size + p.encoded() + int64(len(p.footer.groups.b))
+	return p.size + p.encoded() + int64(len(p.footer.groups))
 }
 
 // Buffered implements codec.Writer.
@@ -293,5 +295,9 @@ func (p *writer) Close() error {
 	}
 	p.format.pagers.Put(pages)
 	p.closed, p.columns = true, nil
-	return p.put(p.footer.append(nil, p.tree, p.meta))
+	end, err := p.footer.append(nil, p.tree, p.meta)
+	if err != nil {
+		return p.fail(err)
+	}
+	return p.put(end)
 }

@@ -60,8 +60,6 @@ type Disk interface {
 	List(name string) ([]string, error)
 	// SyncDir makes the names in a directory durable: made, renamed or removed.
 	SyncDir(name string) error
-	// Free is the number of bytes that can still be written.
-	Free() (int64, error)
 	// Identity identifies the root directory.
 	Identity() (Identity, error)
 	// Lock takes the root directory's exclusive lock, which lasts until the

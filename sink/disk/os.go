@@ -90,15 +90,6 @@ func (d *OS) SyncDir(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Free implements Disk: what an unprivileged process can still write.
-func (d *OS) Free() (int64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(d.root, &st); err != nil {
-		return 0, &fs.PathError{Op: "statfs", Path: d.root, Err: err}
-	}
-	return int64(st.Bavail) * st.Bsize, nil
-}
-
 // Identity implements Disk. Birth is the zero time where the file system keeps
 // none.
 func (d *OS) Identity() (Identity, error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // TestBeginFails fails each step of beginning a segment once. The append is
@@ -19,7 +20,9 @@ func TestBeginFails(t *testing.T) {
 		return func(op crashdisk.Op) bool { return op.Kind == kind && strings.HasPrefix(op.Name, Dir) }
 	}
 	for name, match := range map[string]func(crashdisk.Op) bool{
-		"open":    func(op crashdisk.Op) bool { return op.Kind == crashdisk.Open && strings.Contains(op.Name, sparePrefix) },
+		"open": func(op crashdisk.Op) bool {
+			return op.Kind == crashdisk.Open && strings.Contains(op.Name, log.SparePrefix)
+		},
 		"write":   inJournal(crashdisk.Write),
 		"sync":    inJournal(crashdisk.Sync),
 		"rename":  inJournal(crashdisk.Rename),
@@ -32,14 +35,14 @@ func TestBeginFails(t *testing.T) {
 				first := accept(t, j, Origin{}, "first "+strings.Repeat("x", 5000))
 				fail := &on{match: match, fault: fault, times: 1}
 				d.SetHook(fail.hook)
-				tried := j.nextID
+				tried := j.log.Current() + 1
 				// It doesn't fit, so a segment is begun.
 				if _, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 4000), nil); !errors.Is(err, fault.Err) {
 					t.Fatalf("error %v", err)
 				}
 				// This fits into the old one.
 				small := accept(t, j, Origin{}, "small")
-				if j.cur.id == tried || j.nextID <= tried {
+				if j.log.Current() == tried {
 					t.Error("the number of the segment that failed is used again")
 				}
 				want := func(j *Journal, when string, more ...uint64) {
@@ -59,6 +62,9 @@ func TestBeginFails(t *testing.T) {
 					closed(t, next)
 				}
 				large := accept(t, j, Origin{}, strings.Repeat("y", 4000))
+				if j.log.Current() <= tried {
+					t.Error("the number of the segment that failed is used again")
+				}
 				j, _ = restart(t, j, d, crashdisk.All)
 				want(j, "in the end", large)
 				if fail.fired != 1 {
@@ -83,7 +89,7 @@ func TestNumbersAreNeverUsedAgain(t *testing.T) {
 			if err == nil {
 				appended(t, j, Void{a.Seq})
 			}
-			name := segmentName(j.cur.id)
+			name := log.SegmentName(j.log.Current())
 			if seen[name] && err == nil {
 				t.Fatalf("%s again", name)
 			}
@@ -153,8 +159,7 @@ func TestSparesAreTakenUp(t *testing.T) {
 	if len(spares) != 1 {
 		t.Fatalf("spares %v", spares)
 	}
-	free, _ := d.Free()
-	d.SetCapacity(1<<40 - free) // what is used
+	d.SetCapacity(d.Used())
 	j, _ = open(t, options(d))
 	if err := j.Append(Decoding{}); err != nil {
 		t.Error(err)

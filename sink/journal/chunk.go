@@ -3,11 +3,13 @@ package journal
 import (
 	"slices"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // chunk is an accepted chunk of which some records aren't in rolled parts yet.
 type chunk struct {
-	loc      location
+	loc      log.Location
 	arrival  time.Time
 	key      originKey // zero if the chunk has no file
 	covered  Coverage
@@ -46,7 +48,7 @@ func decodeChunk(payload []byte) (*chunkFrame, []byte, error) {
 	return f, data, r.end()
 }
 
-func (f *chunkFrame) apply(s *state, loc location) {
+func (f *chunkFrame) apply(s *state, loc log.Location) {
 	s.nextSeq = max(s.nextSeq, f.seq+1)
 	if c := s.chunks[f.seq]; c != nil { // copied forward
 		s.dropLive(c.loc)
@@ -74,7 +76,7 @@ func (Decoding) kind() Kind { return KindDecoding }
 
 func (f Decoding) encode(b []byte) []byte { return putSeqs(b, f.Seqs) }
 
-func (f Decoding) apply(s *state, _ location) {
+func (f Decoding) apply(s *state, _ log.Location) {
 	for _, seq := range s.decoding {
 		if c := s.chunks[seq]; c != nil && !slices.Contains(f.Seqs, seq) {
 			c.deaths = 0
@@ -106,7 +108,7 @@ func (Void) kind() Kind { return KindVoid }
 
 func (f Void) encode(b []byte) []byte { return putUint(b, f.Seq) }
 
-func (f Void) apply(s *state, _ location) { s.dropChunk(f.Seq) }
+func (f Void) apply(s *state, _ log.Location) { s.dropChunk(f.Seq) }
 
 // Lost says that the chunk can't be read any more. Unless its file is known to
 // be gone its identity is forgotten: should Fluent Bit still have it, it is new.
@@ -116,4 +118,4 @@ func (Lost) kind() Kind { return KindLost }
 
 func (f Lost) encode(b []byte) []byte { return putUint(b, f.Seq) }
 
-func (f Lost) apply(s *state, _ location) { s.loseChunk(f.Seq) }
+func (f Lost) apply(s *state, _ log.Location) { s.loseChunk(f.Seq) }

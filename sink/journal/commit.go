@@ -1,6 +1,10 @@
 package journal
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
+)
 
 // Attempted says that a temp of the part is about to be created.
 type Attempted struct {
@@ -12,7 +16,7 @@ func (Attempted) kind() Kind { return KindAttempt }
 
 func (f Attempted) encode(b []byte) []byte { return putString(putUint(b, f.Part), f.Temp) }
 
-func (f Attempted) apply(s *state, _ location) {
+func (f Attempted) apply(s *state, _ log.Location) {
 	s.withPart(f.Part, KindAttempt, func(p *Part) { p.Attempts = append(p.Attempts, Attempt{Temp: f.Temp}) })
 }
 
@@ -30,7 +34,7 @@ func (f Uploaded) encode(b []byte) []byte {
 	return putTime(putInt(b, f.Length), f.ModTime)
 }
 
-func (f Uploaded) apply(s *state, _ location) {
+func (f Uploaded) apply(s *state, _ log.Location) {
 	s.withPart(f.Part, KindUploaded, func(p *Part) {
 		i := slices.IndexFunc(p.Attempts, func(a Attempt) bool { return a.Temp == f.Temp })
 		if i < 0 {
@@ -57,7 +61,7 @@ func (f Renaming) encode(b []byte) []byte {
 	return putUint(putString(putUint(b, f.Part), f.Final), f.Next)
 }
 
-func (f Renaming) apply(s *state, _ location) {
+func (f Renaming) apply(s *state, _ log.Location) {
 	s.nextPart = max(s.nextPart, f.Next)
 	s.withPart(f.Part, KindRenaming, func(p *Part) {
 		if !slices.Contains(p.Finals, f.Final) {
@@ -81,7 +85,7 @@ func (f Finished) encode(b []byte) []byte {
 	return putString(putString(putUint(b, f.Part), f.Final), f.Temp)
 }
 
-func (f Finished) apply(s *state, _ location) {
+func (f Finished) apply(s *state, _ log.Location) {
 	s.withPart(f.Part, KindFinished, func(p *Part) { s.finish(p, f.Temp) })
 }
 
@@ -110,7 +114,7 @@ func (f Abandoned) encode(b []byte) []byte {
 	return putString(putUint(putString(b, f.Target), f.Part), f.Temp)
 }
 
-func (f Abandoned) apply(s *state, _ location) {
+func (f Abandoned) apply(s *state, _ log.Location) {
 	s.leftovers = slices.DeleteFunc(s.leftovers, func(l Leftover) bool { return l == Leftover{f.Target, f.Temp} })
 	if p := s.parts[f.Part]; p != nil {
 		p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool { return a.Temp == f.Temp })

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // worn is a closed journal of two segments with ten live chunks in each.
@@ -16,7 +17,7 @@ type worn struct {
 	d *crashdisk.Disk
 	// frames are the chunks' frames by label, a0 to a9 in the older segment and
 	// b0 to b9 in the newer one.
-	frames       map[string]scanned
+	frames       map[string]log.Location
 	older, newer string // the segments' files
 	end          int64  // of the newer one's frames
 }
@@ -28,7 +29,7 @@ func wornOptions(d *crashdisk.Disk) Options {
 }
 
 func newWorn(t *testing.T) *worn {
-	w := &worn{d: crashdisk.New(), frames: map[string]scanned{}}
+	w := &worn{d: crashdisk.New(), frames: map[string]log.Location{}}
 	for _, group := range []string{"a", "b"} {
 		j, _ := open(t, wornOptions(w.d))
 		for i := range 10 {
@@ -36,17 +37,20 @@ func newWorn(t *testing.T) *worn {
 			body := wornBody(label)
 			seq := accept(t, j, file(label, body), body)
 			loc := j.st.chunks[seq].loc
-			w.frames[label] = scanned{frameHeader: frameHeader{length: loc.length}, offset: loc.offset}
+			w.frames[label] = loc
 		}
 		// Each frame says how far the segment was synced before it.
 		appended(t, j, Decoding{})
-		w.end = j.cur.at
+		w.end = j.log.Synced()
 		closed(t, j)
 	}
 	names := segmentsOf(w.d)
 	w.older, w.newer = names[0], names[1]
 	return w
 }
+
+// end is where a frame ends.
+func end(l log.Location) int64 { return l.Offset + l.Size() }
 
 func wornBody(label string) string { return label + strings.Repeat(label[1:], 900) }
 
@@ -75,7 +79,7 @@ const (
 // by it, and whether Open says so. Everything else survives.
 func TestDamage(t *testing.T) {
 	flipFrame := func(at int64) func(*testing.T, *worn) {
-		return func(t *testing.T, w *worn) { w.flip(t, w.newer, w.frames["b3"].offset+at) }
+		return func(t *testing.T, w *worn) { w.flip(t, w.newer, w.frames["b3"].Offset+at) }
 	}
 	breakHeader := func(t *testing.T, w *worn, name string, first, second bool) {
 		if first {
@@ -85,7 +89,7 @@ func TestDamage(t *testing.T) {
 			w.flip(t, name, int64(len(w.d.Content(name)))-20)
 		}
 	}
-	breakSnapshot := func(t *testing.T, w *worn, name string) { w.flip(t, name, headerSize+frameHeaderSize+5) }
+	breakSnapshot := func(t *testing.T, w *worn, name string) { w.flip(t, name, log.HeaderSize+log.FrameHeaderSize+5) }
 	rows := map[string]struct {
 		damage func(t *testing.T, w *worn)
 		lost   string // the labels, separated by blanks
@@ -101,33 +105,33 @@ func TestDamage(t *testing.T) {
 		"bit flip in a payload":      {flipFrame(300), "b3", loud},
 		"several frames": {func(t *testing.T, w *worn) {
 			for _, label := range []string{"b1", "b2", "b5", "b9"} {
-				w.flip(t, w.newer, w.frames[label].offset+100)
+				w.flip(t, w.newer, w.frames[label].Offset+100)
 			}
 		}, "b1 b2 b5 b9", loud},
 		"all frames": {func(t *testing.T, w *worn) {
 			for i := range 10 {
-				w.flip(t, w.newer, w.frames[fmt.Sprint("b", i)].offset+2)
+				w.flip(t, w.newer, w.frames[fmt.Sprint("b", i)].Offset+2)
 			}
 		}, "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9", loud},
 		"a zeroed sector": {func(t *testing.T, w *worn) {
-			w.zero(t, w.newer, w.frames["b3"].offset-10, 512)
+			w.zero(t, w.newer, w.frames["b3"].Offset-10, 512)
 		}, "b2 b3", loud},
 		"a zeroed page": {func(t *testing.T, w *worn) {
-			w.zero(t, w.newer, w.frames["b3"].offset+10, 2000)
+			w.zero(t, w.newer, w.frames["b3"].Offset+10, 2000)
 		}, "b3 b4 b5", loud},
 		"the last frame": {func(t *testing.T, w *worn) { w.flip(t, w.newer, w.end-8) }, "", silent},
 		"the last frame's payload and the one before": {func(t *testing.T, w *worn) {
 			w.flip(t, w.newer, w.end-8) // its header still says what was synced
-			w.flip(t, w.newer, w.frames["b9"].offset+50)
+			w.flip(t, w.newer, w.frames["b9"].Offset+50)
 		}, "b9", loud},
 		"the last two frames": {func(t *testing.T, w *worn) {
 			w.flip(t, w.newer, w.end-30)
-			w.flip(t, w.newer, w.frames["b9"].offset+50)
+			w.flip(t, w.newer, w.frames["b9"].Offset+50)
 		}, "b9", silent},
 		"a frame from another offset": {func(t *testing.T, w *worn) {
 			w.change(t, w.newer, func(b []byte) []byte {
 				from, to := w.frames["b7"], w.frames["b3"]
-				copy(b[to.offset:to.offset+to.size()], b[from.offset:])
+				copy(b[to.Offset:to.Offset+to.Size()], b[from.Offset:])
 				return b
 			})
 		}, "b3", loud},
@@ -135,14 +139,14 @@ func TestDamage(t *testing.T) {
 			other := w.d.Content(w.older)
 			w.change(t, w.newer, func(b []byte) []byte {
 				to := w.frames["b3"]
-				copy(b[to.offset:to.offset+to.size()], other[w.frames["a3"].offset:])
+				copy(b[to.Offset:to.Offset+to.Size()], other[w.frames["a3"].Offset:])
 				return b
 			})
 		}, "b3", loud},
 		"stale frames behind the end": {func(t *testing.T, w *worn) {
 			other := w.d.Content(w.older)
 			w.change(t, w.newer, func(b []byte) []byte {
-				copy(b[w.end:len(b)-headerSize], other[w.frames["a1"].offset:])
+				copy(b[w.end:len(b)-log.HeaderSize], other[w.frames["a1"].Offset:])
 				return b
 			})
 		}, "", silent},
@@ -150,7 +154,7 @@ func TestDamage(t *testing.T) {
 			w.forge(t, 0)
 		}, "", silent},
 		"cut in the middle of a frame": {func(t *testing.T, w *worn) {
-			w.change(t, w.newer, func(b []byte) []byte { return b[:w.frames["b8"].offset+100] })
+			w.change(t, w.newer, func(b []byte) []byte { return b[:w.frames["b8"].Offset+100] })
 		}, "b8 b9", loud},
 		"cut behind the frames": {func(t *testing.T, w *worn) {
 			w.change(t, w.newer, func(b []byte) []byte { return b[:w.end+100] })
@@ -182,7 +186,7 @@ func TestDamage(t *testing.T) {
 			}
 		}, "a0 a1 a2 a3 a4 a5 a6 a7 a8 a9", loud},
 		"the older segment is cut short": {func(t *testing.T, w *worn) {
-			w.change(t, w.older, func(b []byte) []byte { return b[:w.frames["a6"].offset+100] })
+			w.change(t, w.older, func(b []byte) []byte { return b[:w.frames["a6"].Offset+100] })
 		}, "a6 a7 a8 a9", loud},
 		"the newer segment is missing": {func(t *testing.T, w *worn) {
 			if err := w.d.Remove(w.newer); err != nil {
@@ -230,15 +234,15 @@ func (w *worn) put(t *testing.T, name, content string) {
 // salt, as a log line could contain one.
 func (w *worn) forge(t *testing.T, salt uint64) {
 	payload := Void{1}.encode(nil)
-	h, err := decodeSegmentHeader(w.d.Content(w.newer))
+	h, err := log.DecodeHeader(w.d.Content(w.newer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var head [frameHeaderSize]byte
-	putFrameHeader(&head, place{salt, h.segment, w.end}, 64, KindVoid, [][]byte{payload})
+	var head [log.FrameHeaderSize]byte
+	log.PutFrameHeader(&head, log.Place{Salt: salt, Segment: h.Segment, Offset: w.end}, 64, log.Kind(KindVoid), [][]byte{payload})
 	w.change(t, w.newer, func(b []byte) []byte {
 		copy(b[w.end:], head[:])
-		copy(b[w.end+frameHeaderSize:], payload)
+		copy(b[w.end+log.FrameHeaderSize:], payload)
 		return b
 	})
 }
@@ -247,11 +251,11 @@ func (w *worn) forge(t *testing.T, salt uint64) {
 // fail.
 func TestAForgedFrameNeedsTheSalt(t *testing.T) {
 	w := newWorn(t)
-	h, err := decodeSegmentHeader(w.d.Content(w.newer))
+	h, err := log.DecodeHeader(w.d.Content(w.newer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.forge(t, h.salt)
+	w.forge(t, h.Salt)
 	if j, _ := open(t, wornOptions(w.d)); len(j.Chunks()) != 19 {
 		t.Errorf("%d chunks", len(j.Chunks()))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // FuzzFrame decodes any payload as any kind: it never panics, and what is
@@ -37,7 +38,7 @@ func FuzzFrame(f *testing.F) {
 			t.Errorf("%v %x\nis encoded as %x", Kind(kind), payload, again)
 		}
 		s := newState()
-		frame.apply(s, location{segment: 1, offset: headerSize, length: uint32(len(payload))})
+		frame.apply(s, log.Location{Segment: 1, Offset: log.HeaderSize, Length: uint32(len(payload))})
 		s.encodeSnapshot(nil)
 	})
 }
@@ -95,7 +96,7 @@ func FuzzReplay(f *testing.F) {
 		f.Add(d.Content(name)[:3000], true)
 	}
 	f.Add(bytes.Repeat([]byte{0}, 300), true)
-	f.Add([]byte(strings.Repeat(magic, 100)), true)
+	f.Add([]byte(strings.Repeat(log.Magic, 100)), true)
 	f.Add([]byte{}, false)
 	f.Fuzz(func(t *testing.T, segment []byte, repair bool) {
 		if len(segment) > 1<<18 {
@@ -117,7 +118,7 @@ func replay(t *testing.T, segment []byte) string {
 	if err := d.Mkdir(Dir); err != nil {
 		t.Fatal(err)
 	}
-	file, err := d.Create(segmentName(1))
+	file, err := d.Create(log.SegmentName(1))
 	if err == nil {
 		_, err = file.WriteAt(segment, 0)
 	}
@@ -164,26 +165,26 @@ func replay(t *testing.T, segment []byte) string {
 // frame from the first on.
 func repaired(segment []byte) []byte {
 	b := bytes.Clone(segment)
-	if len(b) < 2*headerSize+frameHeaderSize {
+	if len(b) < 2*log.HeaderSize+log.FrameHeaderSize {
 		return b
 	}
-	h := segmentHeader{version: version, segment: 1, salt: 7}
-	copy(b, h.encode())
-	copy(b[len(b)-headerSize:], h.encode())
-	for at := headerSize; at+frameHeaderSize <= len(b); {
+	h := log.Header{Version: log.Version, Segment: 1, Salt: 7}
+	copy(b, h.Encode())
+	copy(b[len(b)-log.HeaderSize:], h.Encode())
+	for at := log.HeaderSize; at+log.FrameHeaderSize <= len(b); {
 		n := int(binary.LittleEndian.Uint32(b[at:]))
-		if n > len(b)-headerSize-at-frameHeaderSize {
+		if n > len(b)-log.HeaderSize-at-log.FrameHeaderSize {
 			return b
 		}
 		b[at+5], b[at+6], b[at+7] = 0, 0, 0
 		if synced := binary.LittleEndian.Uint64(b[at+8:]); synced > uint64(at) {
 			binary.LittleEndian.PutUint64(b[at+8:], synced%uint64(at))
 		}
-		seed := place{h.salt, h.segment, int64(at)}.seed()
-		payload := b[at+frameHeaderSize : at+frameHeaderSize+n]
+		seed := log.Place{Salt: h.Salt, Segment: h.Segment, Offset: int64(at)}.Seed()
+		payload := b[at+log.FrameHeaderSize : at+log.FrameHeaderSize+n]
 		binary.LittleEndian.PutUint32(b[at+16:], crc32.Update(seed, castagnoli, payload))
 		binary.LittleEndian.PutUint32(b[at+20:], crc32.Update(seed, castagnoli, b[at:at+20]))
-		at += int(frameSize(n))
+		at += int(log.FrameSize(n))
 	}
 	return b
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // goldenFrames has a frame of every kind, with every field set.
@@ -41,7 +42,7 @@ func goldenFrames() []Frame {
 	}
 }
 
-// TestGoldenFrames: the bytes of version 1 never change.
+// TestGoldenFrames: the bytes of log.Version 1 never change.
 func TestGoldenFrames(t *testing.T) {
 	golden := map[string]string{}
 	text, err := os.ReadFile("testdata/v1/frames.txt")
@@ -73,9 +74,9 @@ func TestGoldenFrames(t *testing.T) {
 		t.Errorf("%+v %q: %v", decoded, body, err)
 	}
 	check(KindSnapshot, goldenState().encodeSnapshot(nil))
-	var head [frameHeaderSize]byte
-	putFrameHeader(&head, place{1, 2, 64}, 64, KindVoid, [][]byte{{1}, {2}})
-	check(headers{}, append(segmentHeader{version: 1, segment: 2, state: [16]byte{3}, created: 4, salt: 5}.encode(), head[:]...))
+	var head [log.FrameHeaderSize]byte
+	log.PutFrameHeader(&head, log.Place{Salt: 1, Segment: 2, Offset: 64}, 64, log.Kind(KindVoid), [][]byte{{1}, {2}})
+	check(headers{}, append(log.Header{Version: 1, Segment: 2, State: [16]byte{3}, Created: 4, Salt: 5}.Encode(), head[:]...))
 	if len(golden) > 0 {
 		t.Errorf("without a test: %v", golden)
 	}
@@ -93,20 +94,20 @@ func goldenState() *state {
 	s.running = 90 * time.Minute
 	for i, seq := range []uint64{1, 300} {
 		f := &chunkFrame{seq: seq, arrival: arrival, origin: Origin{"/s/in", fmt.Sprint(seq), 4, 5}}
-		f.apply(s, location{segment: 1, offset: 64 + int64(i)*1000, length: 900})
+		f.apply(s, log.Location{Segment: 1, Offset: 64 + int64(i)*1000, Length: 900})
 	}
 	s.chunks[300].asLetter, s.chunks[1].deaths = true, 2
 	frames := goldenFrames()
 	for _, i := range []int{0, 1, 2, 8} {
-		frames[i].apply(s, location{segment: 1, offset: 5000, length: 40})
+		frames[i].apply(s, log.Location{Segment: 1, Offset: 5000, Length: 40})
 	}
-	Rolled{Part: Part{Number: 8, Target: "hdfs://ns", Records: 3, Length: 4, Attempts: []Attempt{{Temp: "old"}}}}.apply(s, location{})
-	Finished{8, "f", "t"}.apply(s, location{})
+	Rolled{Part: Part{Number: 8, Target: "hdfs://ns", Records: 3, Length: 4, Attempts: []Attempt{{Temp: "old"}}}}.apply(s, log.Location{})
+	Finished{8, "f", "t"}.apply(s, log.Location{})
 	s.older = map[uint64]older{1: {upTo: 8128, salt: 1 << 60}}
 	return s
 }
 
-// TestGoldenJournal: a journal that version 1 wrote is read for good.
+// TestGoldenJournal: a journal that log.Version 1 wrote is read for good.
 func TestGoldenJournal(t *testing.T) {
 	d := crashdisk.New()
 	if err := d.Mkdir(Dir); err != nil {

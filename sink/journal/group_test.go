@@ -13,6 +13,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // slowSyncs makes every sync of a segment take a second and counts them.
@@ -92,10 +93,10 @@ func TestFramesLieInTheOrderOfTheirSequence(t *testing.T) {
 		})
 	}
 	all.Wait()
-	var last location
+	var last log.Location
 	for _, c := range j.Chunks() {
 		loc := j.st.chunks[c.Seq].loc
-		if loc.segment < last.segment || loc.segment == last.segment && loc.offset < last.offset {
+		if loc.Segment < last.Segment || loc.Segment == last.Segment && loc.Offset < last.Offset {
 			t.Fatalf("chunk %d lies at %v, the one before at %v", c.Seq, loc, last)
 		}
 		last = loc
@@ -260,7 +261,7 @@ func TestUseAfterClose(t *testing.T) {
 // bomb is a frame whose effect panics.
 type bomb struct{ Void }
 
-func (bomb) apply(*state, location) { panic("bug") }
+func (bomb) apply(*state, log.Location) { panic("bug") }
 
 // TestAPanicBreaksTheJournalAndNothingElse: everybody gets an answer, and the
 // next start goes on.

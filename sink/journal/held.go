@@ -1,6 +1,10 @@
 package journal
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
+)
 
 // Held says that no rule can decide what became of the part.
 type Held struct {
@@ -12,7 +16,7 @@ func (Held) kind() Kind { return KindHeld }
 
 func (f Held) encode(b []byte) []byte { return putString(putUint(b, f.Part), f.Why) }
 
-func (f Held) apply(s *state, _ location) {
+func (f Held) apply(s *state, _ log.Location) {
 	s.withPart(f.Part, KindHeld, func(p *Part) { p.Held = f.Why })
 }
 
@@ -45,7 +49,7 @@ func (f Resolved) encode(b []byte) []byte {
 	return putUint(putUint(putUint(b, f.Part), f.Seq), uint64(f.How))
 }
 
-func (f Resolved) apply(s *state, _ location) {
+func (f Resolved) apply(s *state, _ log.Location) {
 	switch f.How {
 	case PublishAgain:
 		s.withPart(f.Part, KindResolved, func(p *Part) {

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
+
+// Dir is the journal's directory in the state directory.
+const Dir = log.Dir
 
 // DefaultSegmentSize is what a segment is allocated with.
 const DefaultSegmentSize = 64 << 20
@@ -35,70 +39,42 @@ type Options struct {
 }
 
 // ErrClosed is the error of an append to a closed journal.
-var ErrClosed = errors.New("journal is closed")
+var ErrClosed = log.ErrClosed
 
 // ErrNoSpare refuses a chunk because the segment after the current one, which
 // finishing the accepted work may need, can't be made.
-var ErrNoSpare = errors.New("the disk has no room for another journal segment: make room on it, or check it")
+var ErrNoSpare = log.ErrNoSpare
 
 // ErrBroken is the error of every append after the writer panicked. The next
 // Open goes on from what is durable.
-var ErrBroken = errors.New("the journal stopped on a bug: restart the agent, and please report it")
+var ErrBroken = log.ErrBroken
+
+// DamageError says that a frame that was durable can't be read back.
+type DamageError = log.DamageError
+
+// VersionError is the error of a journal that a newer release wrote.
+type VersionError = log.VersionError
 
 // Journal is the open journal of one instance.
 type Journal struct {
-	disk        disk.Disk
-	log         *slog.Logger
-	segmentSize int64
-	lock        io.Closer // nil for Inspect's
-	opened      time.Time
-	baseRunning time.Duration // st.running when opened
-
-	wake chan struct{} // capacity 1: the queue isn't empty, or closing
-	prep chan struct{} // capacity 1: a spare is wanted, or closing
-	done sync.WaitGroup
-	end  sync.Once
-	// endErr is what closing the files answered; guarded by end.
-	endErr error
-
-	spareNumber atomic.Uint64 // of the last spare
-
-	mu       sync.Mutex
-	st       *state
+	ledger
+	log      *log.Log
+	logger   *slog.Logger
+	lock     io.Closer // nil for Inspect's
+	wake     chan struct{}
+	done     sync.WaitGroup // of the writer
+	end      sync.Once
+	endErr   error // what closing the files answered; guarded by end
 	queue    []*request
 	inflight map[originKey]*request
-	refuse   error                  // of further appends: ErrClosed or ErrBroken
-	released bool                   // the directory may be another's
-	segments map[uint64]segmentInfo // on the disk
-	spares   []string               // of segmentSize each, the last one made last
-	// spareErr is why the last spare could not be made; spareTries counts the
-	// attempts, and spareTried, on mu, tells of each, and of a spare had otherwise.
-	spareErr   error
-	spareTries int
-	spareEnd   bool // no spare will be made any more
-	spareTried *sync.Cond
-
-	// The writer goroutine's own.
-	cur          *segment
-	nextID       uint64
-	batch        []*request // taken and not all answered
-	snapshotSize int        // of the last one
-	moving       []move
-	moveBuf      []byte
-	unread       map[location]bool // live frames that can't be read, reported once
-	stuck        map[uint64]bool   // segments of which nothing else is live
-}
-
-// segmentInfo is what is known of a segment on the disk.
-type segmentInfo struct {
-	size int64
-	room int64 // for frames behind the snapshot
-	salt uint64
+	refuse   error // of further appends: ErrClosed or ErrBroken
+	released bool  // the directory may be another's
 }
 
 // request is a caller waiting for its entries to be synced.
 type request struct {
-	entries []*entry
+	frames  []Frame
+	entries []*log.Entry // of the frames
 	size    int64
 	chunk   bool
 	done    chan error // capacity 1
@@ -108,9 +84,11 @@ type request struct {
 
 func newRequest() *request { return &request{done: make(chan error, 1)} }
 
-func (r *request) add(e *entry) {
-	r.entries = append(r.entries, e)
-	r.size += frameSize(e.payloadLen())
+// add adds a frame whose payload is the concatenation of parts.
+func (r *request) add(f Frame, parts ...[]byte) {
+	e := &log.Entry{Kind: log.Kind(f.kind()), Parts: parts}
+	r.frames, r.entries = append(r.frames, f), append(r.entries, e)
+	r.size += log.FrameSize(e.Len())
 }
 
 // wait may be called by any number of goroutines, each of which gets the
@@ -135,7 +113,7 @@ func (r *request) answer(err error) {
 func (j *Journal) Append(frames ...Frame) error {
 	r := newRequest()
 	for _, f := range frames {
-		r.add(newEntry(f))
+		r.add(f, f.encode(nil))
 	}
 	j.mu.Lock()
 	err := j.enqueueLocked(r)
@@ -150,17 +128,18 @@ func (j *Journal) enqueueLocked(r *request) error {
 	if j.refuse != nil {
 		return j.refuse
 	}
-	if r.size > maxFrame {
-		return fmt.Errorf("journal: %d bytes are more than a frame may hold, which is %d", r.size, maxFrame)
+	if r.size > log.MaxFrame {
+		return fmt.Errorf("journal: %d bytes are more than a frame may hold, which is %d", r.size, log.MaxFrame)
 	}
 	j.queue = append(j.queue, r)
-	signal(j.wake)
+	j.signal()
 	return nil
 }
 
-func signal(c chan struct{}) {
+// signal tells the writer that the queue isn't empty, or that it must end.
+func (j *Journal) signal() {
 	select {
-	case c <- struct{}{}:
+	case j.wake <- struct{}{}:
 	default:
 	}
 }
@@ -230,7 +209,7 @@ func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []b
 	f := &chunkFrame{seq: seq, arrival: arrival, origin: o, tag: tag, dataLen: len(data)}
 	own = newRequest()
 	own.chunk = true
-	own.add(&entry{frame: f, kind: KindChunk, parts: [][]byte{f.encode(nil), data}})
+	own.add(f, f.encode(nil), data)
 	if err := j.enqueueLocked(own); err != nil {
 		return nil, nil, 0, err
 	}
@@ -241,8 +220,82 @@ func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []b
 	return own, nil, seq, nil
 }
 
-// runningLocked is the running time of all processes, this one included.
-func (j *Journal) runningLocked() time.Duration { return j.baseRunning + time.Since(j.opened) }
+// Usage is the bytes that segments and spares take on the disk.
+func (j *Journal) Usage() int64 { return j.log.Usage() }
+
+// Payload is a chunk read back. Data aliases the buffer that Read was given,
+// or a larger one that took its place.
+type Payload struct {
+	Tag     string
+	Arrival time.Time
+	Data    []byte
+}
+
+// Read reads a live chunk back. The error is a *DamageError if it can't be
+// had any more, and wraps fs.ErrNotExist if it isn't live. Any other error may
+// pass.
+func (j *Journal) Read(seq uint64, buf []byte) (Payload, error) {
+	payload, loc, err := j.readLive(seq, buf)
+	if err != nil {
+		return Payload{}, fmt.Errorf("chunk %d: %w", seq, err)
+	}
+	f, data, err := decodeChunk(payload)
+	if err == nil && f.seq != seq {
+		err = fmt.Errorf("it is chunk %d", f.seq)
+	}
+	if err != nil {
+		return Payload{}, fmt.Errorf("chunk %d: %w", seq, &DamageError{Segment: loc.Segment, Offset: loc.Offset, Err: err})
+	}
+	return Payload{Tag: f.tag, Arrival: f.arrival, Data: data}, nil
+}
+
+// readLive reads a live chunk's frame. It may be copied forward and its
+// segment used again meanwhile: it is bad only if it still is where it was
+// read.
+func (j *Journal) readLive(seq uint64, buf []byte) ([]byte, log.Location, error) {
+	loc, err := j.locate(seq)
+	for err == nil {
+		payload, bad := j.log.Read(loc, buf)
+		if bad == nil {
+			return payload, loc, nil
+		}
+		was := loc
+		if loc, err = j.locate(seq); err == nil && loc == was {
+			return nil, loc, bad
+		}
+	}
+	return nil, log.Location{}, err
+}
+
+// locate is where a live chunk lies.
+func (j *Journal) locate(seq uint64) (log.Location, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.released {
+		return log.Location{}, ErrClosed
+	}
+	c := j.st.chunks[seq]
+	if c == nil {
+		return log.Location{}, fmt.Errorf("not live: %w", fs.ErrNotExist)
+	}
+	return c.loc, nil
+}
+
+// GiveUp ends a chunk that Read found damaged, after a copy of its segment was
+// set aside. Should Fluent Bit deliver it again, it is new.
+func (j *Journal) GiveUp(seq uint64) error {
+	loc, err := j.locate(seq)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.log.SetAside(loc.Segment); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("set a damaged segment aside: %w", err)
+	}
+	return j.Append(Lost{seq})
+}
 
 // Close waits for the appends under way, refuses later ones with ErrClosed and
 // releases the directory. Later calls wait for the first and answer the same.
@@ -254,13 +307,13 @@ func (j *Journal) Close() error {
 		j.mu.Lock()
 		j.refuse = ErrClosed
 		j.mu.Unlock()
-		signal(j.wake)
-		signal(j.prep)
+		j.signal()
 		j.done.Wait()
+		err := j.log.Close()
 		j.mu.Lock()
 		j.released = true
 		j.mu.Unlock()
-		j.endErr = errors.Join(j.cur.file.Close(), j.lock.Close())
+		j.endErr = errors.Join(err, j.lock.Close())
 	})
 	return j.endErr
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 func TestSizesOfChunks(t *testing.T) {
@@ -62,7 +63,7 @@ func TestALargeSegmentIsCopiedFromAndRemoved(t *testing.T) {
 // even touched.
 func TestAChunkBeyondTheLimitIsRefused(t *testing.T) {
 	j, _ := open(t, options(crashdisk.New()))
-	body := make([]byte, maxFrame)
+	body := make([]byte, log.MaxFrame)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := j.AppendChunk("tag", arrival, file("n", ""), body, nil)
@@ -85,7 +86,7 @@ func bigState(s *state, n int) {
 	for i := range n {
 		seq := uint64(i + 1)
 		f := &chunkFrame{seq: seq, arrival: arrival, origin: Origin{Dir: "/s/in", Name: fmt.Sprintf("1-%d.flb", i), CRC: uint32(i)}}
-		f.apply(s, location{segment: 1, offset: int64(i) * 1000, length: 900})
+		f.apply(s, log.Location{Segment: 1, Offset: int64(i) * 1000, Length: 900})
 		s.cover(Share{Seq: seq, Records: 20, Count: 6, Runs: runs})
 	}
 }
@@ -102,16 +103,16 @@ func TestASnapshotAsLargeAsASegment(t *testing.T) {
 				for i := range chunks {
 					seqs = append(seqs, accept(t, j, file(fmt.Sprint("n", i), ""), ""))
 				}
-				if n := len(j.snapshot()); n < smallSegment*3/4 || chunks == 140 && n > smallSegment {
+				if n := len(newWriter(j).snapshot()); n < smallSegment*3/4 || chunks == 140 && n > smallSegment {
 					t.Fatalf("the snapshot has %d bytes", n)
 				}
-				before := j.nextID
+				before := j.log.Current()
 				bytes := 0
 				for i := range 600 {
 					appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", i))})
 					bytes += i + 100
 				}
-				if n := int(j.nextID - before); n > 2*bytes/smallSegment {
+				if n := int(j.log.Current() - before); n > 2*bytes/smallSegment {
 					t.Errorf("%d segments for %d bytes", n, bytes)
 				}
 				j, _ = restart(t, j, d, crashdisk.None)
@@ -182,7 +183,7 @@ func TestRecoveryReadsTheNewestSegmentOnly(t *testing.T) {
 		newest := segmentsOf(d)[segments-1]
 		d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 			if op.Kind == crashdisk.Read {
-				if bytes += op.Length; op.Name != newest && op.Length > 2*maxHeader && op.Name < newest {
+				if bytes += op.Length; op.Name != newest && op.Length > 2*log.MaxHeader && op.Name < newest {
 					t.Errorf("%d bytes are read of %s", op.Length, op.Name)
 				}
 			}
@@ -199,7 +200,7 @@ func TestRecoveryReadsTheNewestSegmentOnly(t *testing.T) {
 	few, _ := read(15)
 	many, segments := read(155)
 	t.Logf("%d bytes are read of %d segments, %d of few", many, segments, few)
-	const headers = 2 * maxHeader
+	const headers = 2 * log.MaxHeader
 	if many > 4<<20+int64(segments)*headers || few > 4<<20 {
 		t.Errorf("%d bytes are read of %d segments", many, segments)
 	}
@@ -213,12 +214,12 @@ func TestASearchForAFrameIsLinear(t *testing.T) {
 	o := options(d)
 	o.SegmentSize = 16 << 20
 	j, _ := open(t, o)
-	loc := location{}
+	loc := log.Location{}
 	{
 		body := make([]byte, size)
-		for at := 0; at+frameHeaderSize < size; at += frameHeaderSize {
-			var h [frameHeaderSize]byte
-			putFrameHeader(&h, place{0, 1, int64(at)}, headerSize, KindChunk, [][]byte{body[:0]})
+		for at := 0; at+log.FrameHeaderSize < size; at += log.FrameHeaderSize {
+			var h [log.FrameHeaderSize]byte
+			log.PutFrameHeader(&h, log.Place{Segment: 1, Offset: int64(at)}, log.HeaderSize, log.Kind(KindChunk), [][]byte{body[:0]})
 			h[2] = 0x30 // a length of megabytes
 			copy(body[at:], h[:])
 		}
@@ -227,7 +228,7 @@ func TestASearchForAFrameIsLinear(t *testing.T) {
 	appended(t, j, Decoding{})
 	appended(t, j, Decoding{})
 	closed(t, j)
-	if err := d.Damage(segmentName(loc.segment), func(b []byte) []byte { b[loc.offset] ^= 1; return b }); err != nil {
+	if err := d.Damage(log.SegmentName(loc.Segment), func(b []byte) []byte { b[loc.Offset] ^= 1; return b }); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,7 +35,7 @@ func open(t testing.TB, o Options) (*Journal, *Report) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	_ = j.awaitSpare()
+	_ = j.log.AwaitSpare()
 	return j, r
 }
 
@@ -101,7 +102,7 @@ func whole(j *Journal, seqs ...uint64) Rolled {
 // segmentsOf are the files of a disk's segments, by number.
 func segmentsOf(d *crashdisk.Disk) (names []string) {
 	for _, name := range d.Names() {
-		if _, ok := parseSegmentName(strings.TrimPrefix(name, Dir+"/")); ok {
+		if _, ok := log.ParseSegmentName(strings.TrimPrefix(name, Dir+"/")); ok {
 			names = append(names, name)
 		}
 	}
@@ -110,7 +111,7 @@ func segmentsOf(d *crashdisk.Disk) (names []string) {
 
 func sparesOf(d *crashdisk.Disk) (names []string) {
 	for _, name := range d.Names() {
-		if strings.HasPrefix(name, Dir+"/"+sparePrefix) {
+		if strings.HasPrefix(name, Dir+"/"+log.SparePrefix) {
 			names = append(names, name)
 		}
 	}

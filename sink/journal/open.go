@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // MovedError says that the state directory isn't where its state was made: it
@@ -40,13 +40,13 @@ func (r *Report) damage(format string, a ...any) {
 }
 
 // LogReport logs what Open found.
-func LogReport(log *slog.Logger, r *Report) {
+func LogReport(logger *slog.Logger, r *Report) {
 	for _, d := range r.Damage {
-		log.Error("the state directory is damaged", "what", d,
-			"kept", damagedDir, "do", "check the disk; what is readable is delivered")
+		logger.Error("the state directory is damaged", "what", d,
+			"kept", log.DamagedDir, "do", "check the disk; what is readable is delivered")
 	}
 	if r.Chunks > 0 || r.Parts > 0 {
-		log.Info("going on with what was unfinished", "chunks", r.Chunks, "bytes", r.Bytes, "pending_parts", r.Parts)
+		logger.Info("going on with what was unfinished", "chunks", r.Chunks, "bytes", r.Bytes, "pending_parts", r.Parts)
 	}
 }
 
@@ -62,32 +62,27 @@ func Open(o Options) (*Journal, *Report, error) {
 	}
 	j := newJournal(o)
 	j.lock = lock
-	report, err := j.recover(o)
+	w := newWriter(j)
+	report, err := w.recover(o)
 	if err != nil {
-		if j.cur != nil {
-			err = errors.Join(err, j.cur.file.Close())
-		}
-		return nil, nil, errors.Join(err, lock.Close())
+		return nil, nil, errors.Join(err, j.log.Close(), lock.Close())
 	}
-	j.done.Add(2)
-	go j.run()
-	go j.prepare()
-	signal(j.prep)
+	j.done.Go(w.run)
+	j.log.Start()
 	return j, report, nil
 }
 
 func newJournal(o Options) *Journal {
-	j := &Journal{
-		disk: o.Disk, log: o.Log, segmentSize: o.SegmentSize, opened: time.Now(),
-		wake: make(chan struct{}, 1), prep: make(chan struct{}, 1),
-		inflight: map[originKey]*request{}, segments: map[uint64]segmentInfo{},
-		unread: map[location]bool{}, stuck: map[uint64]bool{},
+	if o.SegmentSize == 0 {
+		o.SegmentSize = DefaultSegmentSize
 	}
-	if j.segmentSize == 0 {
-		j.segmentSize = DefaultSegmentSize
+	return &Journal{
+		ledger: ledger{opened: time.Now()},
+		log: log.New(log.Options{
+			Disk: o.Disk, Log: o.Log, SegmentSize: o.SegmentSize, KindName: func(k log.Kind) string { return Kind(k).String() },
+		}),
+		logger: o.Log, wake: make(chan struct{}, 1), inflight: map[originKey]*request{},
 	}
-	j.spareTried = sync.NewCond(&j.mu)
-	return j
 }
 
 // Inspect reads the state without taking the lock and without writing
@@ -97,7 +92,7 @@ func newJournal(o Options) *Journal {
 func Inspect(o Options) (*Journal, *Report, error) {
 	j := newJournal(o)
 	j.refuse = ErrClosed
-	segments, _, err := j.list()
+	segments, _, err := j.log.List()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,10 +100,12 @@ func Inspect(o Options) (*Journal, *Report, error) {
 		return nil, nil, fmt.Errorf("no journal: %w", fs.ErrNotExist)
 	}
 	report := &Report{}
-	if _, err := j.load(segments, report); err != nil {
+	l := loader{log: j.log, report: report}
+	if _, err := l.load(segments); err != nil {
 		return nil, nil, err
 	}
-	j.dropUnreachable(report)
+	l.dropUnreachable()
+	j.st = l.st
 	report.count(j.st)
 	return j, report, nil
 }
@@ -116,103 +113,72 @@ func Inspect(o Options) (*Journal, *Report, error) {
 func (r *Report) count(s *state) {
 	r.Chunks, r.Parts = len(s.chunks), len(s.parts)
 	for _, c := range s.chunks {
-		r.Bytes += int64(c.loc.length)
+		r.Bytes += int64(c.loc.Length)
 	}
 }
 
 // recover makes the journal ready for its writer. Until it knows that the
 // directory is the instance's own it writes nothing but the directory itself.
-func (j *Journal) recover(o Options) (*Report, error) {
-	if err := errors.Join(j.disk.Mkdir(Dir), j.disk.SyncDir(".")); err != nil {
+func (w *writer) recover(o Options) (*Report, error) {
+	if err := w.log.MakeDir(); err != nil {
 		return nil, fmt.Errorf("make the journal's directory: %w", err)
 	}
-	segments, spares, err := j.list()
+	segments, spares, err := w.log.List()
 	if err != nil {
 		return nil, err
 	}
 	report := &Report{}
-	tails, err := j.load(segments, report)
+	l := loader{log: w.log, report: report}
+	tails, err := l.load(segments)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.identify(o, report); err != nil {
+	w.st = l.st
+	if err := w.identify(o, report); err != nil {
 		return nil, err
 	}
-	j.dropUnreachable(report)
+	l.dropUnreachable()
 	for _, id := range report.aside {
-		if err := j.setAside(id); err != nil {
-			report.damage("%s could not be copied to %s: %v", segmentName(id), damagedDir, err)
+		if err := w.log.SetAside(id); err != nil {
+			report.damage("%s could not be copied to %s: %v", log.SegmentName(id), log.DamagedDir, err)
 		}
 	}
 	for _, t := range tails {
-		if err := j.settle(t); err != nil {
+		if err := w.log.MakeDurable(t); err != nil {
 			return nil, err
 		}
 	}
 	if !o.Tool {
-		j.st.beginProcess()
+		w.st.beginProcess()
 	}
-	j.baseRunning = j.st.running
-	j.adoptSpares(spares, segments)
-	if err := j.begin(0); err != nil {
+	w.earlier = w.st.running
+	w.log.AdoptSpares(spares, segments)
+	if err := w.begin(0); err != nil {
 		return nil, fmt.Errorf("begin a journal segment: %w", err)
 	}
-	j.retireDead(false)
-	report.count(j.st)
+	w.retire(false)
+	report.count(w.st)
 	return report, nil
-}
-
-// tail is what a segment holds beyond what is known to be durable.
-type tail struct {
-	segment  uint64
-	from, to int64
-}
-
-// settle writes a tail once more and syncs it. A killed process leaves frames
-// that can be read and aren't durable. After a failed sync the kernel takes
-// their pages for clean, so that a sync alone wouldn't do.
-func (j *Journal) settle(t tail) error {
-	if t.from >= t.to {
-		return nil
-	}
-	err := j.scan(t.segment, func(s *scanner) error {
-		for at := t.from; at < t.to; {
-			n := int(min(scanWindow, t.to-at))
-			b := s.at(at, n)
-			if b == nil {
-				return s.why(errNoFrame)
-			}
-			if _, err := s.file.WriteAt(b, at); err != nil {
-				return err
-			}
-			at += int64(n)
-		}
-		return s.file.Sync()
-	})
-	if err != nil {
-		return fmt.Errorf("make what the last process wrote durable in %s: %w", segmentName(t.segment), err)
-	}
-	return nil
 }
 
 // identify compares the directory with the one the state was made in, and
 // settles the writer id.
-func (j *Journal) identify(o Options, report *Report) error {
-	is, err := j.disk.Identity()
+func (w *writer) identify(o Options, report *Report) error {
+	is, err := o.Disk.Identity()
 	if err != nil {
 		return fmt.Errorf("identify the state directory: %w", err)
 	}
-	was := disk.Identity{Inode: j.st.dirInode, Birth: j.st.dirBirth}
+	was := disk.Identity{Inode: w.st.dirInode, Birth: w.st.dirBirth}
 	unknown := report.New || was.Inode == 0
 	if !unknown && !o.Adopt && (was.Inode != is.Inode || !was.Birth.Equal(is.Birth)) {
 		return &MovedError{Was: was, Is: is}
 	}
-	j.st.dirInode, j.st.dirBirth = is.Inode, is.Birth
+	w.st.dirInode, w.st.dirBirth = is.Inode, is.Birth
 	switch {
 	case o.WriterID != "":
-		j.st.writerID = o.WriterID
-	case j.st.writerID == "" && o.DefaultWriterID != nil:
-		j.st.writerID = o.DefaultWriterID(j.st.id)
+		w.st.writerID = o.WriterID
+	case w.st.writerID == "" && o.DefaultWriterID != nil:
+		w.st.writerID = o.DefaultWriterID(w.st.id)
 	}
 	return nil
 }

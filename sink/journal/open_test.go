@@ -16,6 +16,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // contents are all files of a disk.
@@ -135,7 +136,7 @@ func TestAMovedDirectory(t *testing.T) {
 // TestAMovedDirectoryIsntTouched also if something in it is damaged.
 func TestAMovedDirectoryIsntTouched(t *testing.T) {
 	w := newWorn(t)
-	w.flip(t, w.newer, w.frames["b3"].offset+100)
+	w.flip(t, w.newer, w.frames["b3"].Offset+100)
 	w.d.SetIdentity(disk.Identity{Inode: 99})
 	before := contents(w.d)
 	var moved *MovedError
@@ -243,7 +244,7 @@ func TestInspect(t *testing.T) {
 // TestInspectDamage: a look tells of damage and keeps no copy.
 func TestInspectDamage(t *testing.T) {
 	w := newWorn(t)
-	w.flip(t, w.newer, w.frames["b3"].offset+100)
+	w.flip(t, w.newer, w.frames["b3"].Offset+100)
 	before := contents(w.d)
 	_, r, err := Inspect(wornOptions(w.d))
 	if err != nil || len(r.Damage) != 1 || r.Chunks != 19 {
@@ -261,8 +262,8 @@ func TestInspectDamage(t *testing.T) {
 func TestANewerVersion(t *testing.T) {
 	newer := func(size int) []byte {
 		b := make([]byte, size)
-		copy(b, magic)
-		binary.LittleEndian.PutUint32(b[8:], version+1)
+		copy(b, log.Magic)
+		binary.LittleEndian.PutUint32(b[8:], log.Version+1)
 		binary.LittleEndian.PutUint32(b[12:], uint32(size))
 		binary.LittleEndian.PutUint32(b[size-4:], CRC(b[:size-4]))
 		return b
@@ -271,11 +272,11 @@ func TestANewerVersion(t *testing.T) {
 		segment func(w *worn) string
 		size    int
 	}{
-		"of the newest segment":       {func(w *worn) string { return w.newer }, headerSize},
-		"of an older segment":         {func(w *worn) string { return w.older }, headerSize},
+		"of the newest segment":       {func(w *worn) string { return w.newer }, log.HeaderSize},
+		"of an older segment":         {func(w *worn) string { return w.older }, log.HeaderSize},
 		"with a longer header":        {func(w *worn) string { return w.newer }, 200},
-		"with the longest header":     {func(w *worn) string { return w.newer }, maxHeader},
-		"of a segment of a newer one": {func(*worn) string { return segmentName(77) }, headerSize},
+		"with the longest header":     {func(w *worn) string { return w.newer }, log.MaxHeader},
+		"of a segment of a newer one": {func(*worn) string { return log.SegmentName(77) }, log.HeaderSize},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorn(t)
@@ -287,7 +288,7 @@ func TestANewerVersion(t *testing.T) {
 			before := contents(w.d)
 			for what, open := range map[string]func(Options) (*Journal, *Report, error){"Open": Open, "Inspect": Inspect} {
 				var v *VersionError
-				if _, _, err := open(wornOptions(w.d)); !errors.As(err, &v) || v.Found != version+1 {
+				if _, _, err := open(wornOptions(w.d)); !errors.As(err, &v) || v.Found != log.Version+1 {
 					t.Errorf("%s: error %v", what, err)
 				}
 			}
@@ -306,7 +307,7 @@ func TestANewerVersion(t *testing.T) {
 func TestLogReport(t *testing.T) {
 	var out bytes.Buffer
 	LogReport(slog.New(slog.NewTextHandler(&out, nil)), &Report{Damage: []string{"one", "two"}, Chunks: 3, Bytes: 4, Parts: 5})
-	for _, want := range []string{"what=one", "what=two", "chunks=3", "pending_parts=5", damagedDir} {
+	for _, want := range []string{"what=one", "what=two", "chunks=3", "pending_parts=5", log.DamagedDir} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q isn't in %s", want, out.String())
 		}
@@ -326,7 +327,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}{
 		{&MovedError{Was: disk.Identity{Inode: 1}, Is: disk.Identity{Inode: 2}}, []string{"out-hdfs adopt", "inode 1", "inode 2"}},
 		{&VersionError{Found: 9}, []string{"9", "out-hdfs drain"}},
-		{&DamageError{Segment: 3, Offset: 64, Err: errPayload}, []string{segmentName(3), "64"}},
+		{&DamageError{Segment: 3, Offset: 64, Err: errPayload}, []string{log.SegmentName(3), "64"}},
 		{ErrNoSpare, []string{"room"}},
 		{ErrBroken, []string{"restart", "report"}},
 	} {

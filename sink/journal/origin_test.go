@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // known reports whether a chunk that is delivered is known, and accepts it if
@@ -79,7 +80,7 @@ func TestAnIdentityOutlives(t *testing.T) {
 			for i := range 20 {
 				appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", 2000+i))})
 			}
-			if slices.Contains(segmentsOf(d), segmentName(1)) {
+			if slices.Contains(segmentsOf(d), log.SegmentName(1)) {
 				t.Fatal("the segment isn't gone")
 			}
 			return restart(t, j, d, crashdisk.None)

@@ -3,6 +3,8 @@ package journal
 import (
 	"slices"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // AttemptState is how far an attempt to upload a part came.
@@ -89,7 +91,7 @@ func (f Rolled) encode(b []byte) []byte {
 	return b
 }
 
-func (f Rolled) apply(s *state, _ location) {
+func (f Rolled) apply(s *state, _ log.Location) {
 	p := f.Part.clone()
 	s.parts[p.Number] = &p
 	s.nextPart = max(s.nextPart, p.Number+1)

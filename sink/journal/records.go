@@ -1,6 +1,10 @@
 package journal
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
+)
 
 // Frame is something to remember. It is encoded when it is appended and takes
 // effect on the state when it is synced.
@@ -8,7 +12,7 @@ type Frame interface {
 	kind() Kind
 	encode(b []byte) []byte
 	// apply changes the state. loc is where the frame lies.
-	apply(s *state, loc location)
+	apply(s *state, loc log.Location)
 }
 
 // decodeFrame decodes any frame but a snapshot.

@@ -224,10 +224,10 @@ func TestScript(t *testing.T) {
 		}
 	}
 	closed(t, j)
-	if j.nextID < 6 {
-		t.Errorf("only %d segments", j.nextID-1)
+	if j.log.Current() < 5 {
+		t.Errorf("only %d segments", j.log.Current())
 	}
-	if loc := j.st.chunks[r.seqs["slow"]].loc; loc.segment == 1 {
+	if loc := j.st.chunks[r.seqs["slow"]].loc; loc.Segment == 1 {
 		t.Error("the slow chunk wasn't copied forward")
 	}
 	next, _ := open(t, options(d))

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 const (
@@ -45,7 +47,7 @@ type present struct{ dir, name string }
 
 // seenBatch is a frame of identities whose files are gone.
 type seenBatch struct {
-	loc   location
+	loc   log.Location
 	since time.Duration // the state's running time when it was written
 	keys  []originKey   // sorted
 }
@@ -69,17 +71,6 @@ func compareKeys(a, b originKey) int {
 		return c
 	}
 	return cmp.Compare(binary.BigEndian.Uint64(a[8:]), binary.BigEndian.Uint64(b[8:]))
-}
-
-// OriginDirs are the directories in which known chunk files may still exist.
-func (j *Journal) OriginDirs() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	dirs := map[string]bool{}
-	for _, p := range j.st.present {
-		dirs[p.dir] = true
-	}
-	return slices.Sorted(maps.Keys(dirs))
 }
 
 // MarkGone looks which chunk files of a directory are gone. list answers the
@@ -113,19 +104,6 @@ func (j *Journal) MarkGone(dir string, list func() ([]string, error)) error {
 	return j.Append(f)
 }
 
-// presentIn are the names of the known chunk files in a directory.
-func (j *Journal) presentIn(dir string) map[originKey]string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	in := map[originKey]string{}
-	for k, p := range j.st.present {
-		if p.dir == dir {
-			in[k] = p.name
-		}
-	}
-	return in
-}
-
 // forget forgets the identities whose time is over.
 func (s *state) forget() {
 	for seq, b := range s.batches {
@@ -154,7 +132,7 @@ func (f *seenFrame) encode(b []byte) []byte {
 	return b
 }
 
-func (f *seenFrame) apply(s *state, loc location) {
+func (f *seenFrame) apply(s *state, loc log.Location) {
 	s.nextSeq = max(s.nextSeq, f.seq+1)
 	if b := s.batches[f.seq]; b != nil { // copied forward
 		s.dropLive(b.loc)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // encodeSnapshot appends the whole state. Maps are written in key order, so
@@ -75,12 +77,12 @@ func (s *state) encodePresent(b []byte) []byte {
 	return b
 }
 
-func putLocation(b []byte, l location) []byte {
-	return putUint(putInt(putUint(b, l.segment), l.offset), uint64(l.length))
+func putLocation(b []byte, l log.Location) []byte {
+	return putUint(putInt(putUint(b, l.Segment), l.Offset), uint64(l.Length))
 }
 
-func (r *reader) location() location {
-	return location{segment: r.uint(), offset: r.int(), length: uint32(r.upTo(maxFrame))}
+func (r *reader) location() log.Location {
+	return log.Location{Segment: r.uint(), Offset: r.int(), Length: uint32(r.upTo(log.MaxFrame))}
 }
 
 // decodeSnapshot is the inverse of encodeSnapshot. The batches' keys are still

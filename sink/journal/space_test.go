@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // fullDisk leaves no more room than is used.
@@ -55,7 +56,7 @@ func TestAFullDiskRefusesChunksOnly(t *testing.T) {
 				}
 				break
 			}
-			frames += frameSize(len(f.encode(nil)))
+			frames += log.FrameSize(len(f.encode(nil)))
 		}
 		if frames < smallSegment*3/4 {
 			t.Errorf("other frames had only %d bytes", frames)
@@ -141,17 +142,17 @@ func TestCopyingDoesntUseTheLastRoom(t *testing.T) {
 		}
 		synctest.Wait()
 		fullDisk(d)
-		room := func() int64 { return j.cur.room() + int64(len(j.spares))*smallSegment }
+		room := func() int64 { return j.log.Room() + int64(len(sparesOf(d)))*smallSegment }
 		for f := (Held{Why: strings.Repeat("x", 100)}); room() > 800; { // about no part: it changes nothing
 			appended(t, j, f)
 		}
-		before := j.cur.room()
+		before := j.log.Room()
 		for _, seq := range large[:2] {
 			appended(t, j, Void{seq})
-			before -= frameSize(len(Void{seq}.encode(nil)))
+			before -= log.FrameSize(len(Void{seq}.encode(nil)))
 		}
 		synctest.Wait()
-		if got := j.cur.room(); got != before {
+		if got := j.log.Room(); got != before {
 			t.Errorf("%d bytes are left, not %d", got, before)
 		}
 		closed(t, j)
@@ -175,7 +176,7 @@ func TestTheDiskIsntFilledForNothing(t *testing.T) {
 				for i := range 3000 {
 					size := rng.IntN(3000)
 					seq := accept(t, j, Origin{}, strings.Repeat("x", size))
-					live[seq] = frameSize(size)
+					live[seq] = log.FrameSize(size)
 					bytes += live[seq]
 					for seq := range live {
 						if rng.IntN(100) == 0 && slow < 20 { // lives long
@@ -206,11 +207,11 @@ func TestTheDiskIsntFilledForNothing(t *testing.T) {
 					synctest.Wait() // it has tidied up
 					// The current segment, the spares, the slack, and four times what
 					// is live; a segment counts whole.
-					limit := liveShare*bytes + (1+maxSpares+slackSegments+1)*o.SegmentSize
+					limit := liveShare*bytes + (1+log.MaxSpares+slackSegments+1)*o.SegmentSize
 					if got := j.Usage(); got > limit {
 						t.Fatalf("step %d: %d bytes are used for %d live ones", i, got, bytes)
 					}
-					if n := len(sparesOf(d)); n > maxSpares {
+					if n := len(sparesOf(d)); n > log.MaxSpares {
 						t.Fatalf("step %d: %d spares", i, n)
 					}
 					onDisk := int64(0)
@@ -326,8 +327,8 @@ func TestALiveFrameThatCantBeReadStays(t *testing.T) {
 		bad := accept(t, j, Origin{}, "bad")
 		good := accept(t, j, Origin{}, "good")
 		loc := j.st.chunks[bad].loc
-		if err := d.Damage(segmentName(loc.segment), func(b []byte) []byte {
-			b[loc.offset+30] ^= 1
+		if err := d.Damage(log.SegmentName(loc.Segment), func(b []byte) []byte {
+			b[loc.Offset+30] ^= 1
 			return b
 		}); err != nil {
 			t.Fatal(err)
@@ -339,7 +340,7 @@ func TestALiveFrameThatCantBeReadStays(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if j.st.chunks[good].loc.segment == loc.segment {
+		if j.st.chunks[good].loc.Segment == loc.Segment {
 			t.Error("the good one wasn't copied")
 		}
 		if j.st.chunks[bad].loc != loc {
@@ -351,23 +352,10 @@ func TestALiveFrameThatCantBeReadStays(t *testing.T) {
 		appended(t, j, Decoding{})
 		synctest.Wait()
 		for _, name := range segmentsOf(d) {
-			if name == segmentName(loc.segment) {
+			if name == log.SegmentName(loc.Segment) {
 				t.Error("its segment stays, given up as it is")
 			}
 		}
 		closed(t, j)
 	})
-}
-
-// TestASpareTooManyIsRemoved: dead segments may have become spares while one
-// was being made.
-func TestASpareTooManyIsRemoved(t *testing.T) {
-	d := crashdisk.New()
-	j, _ := open(t, options(d))
-	for range maxSpares + 2 {
-		j.prepared(j.makeSpare(smallSegment))
-	}
-	if n := len(sparesOf(d)); n != maxSpares || len(j.spares) != maxSpares {
-		t.Errorf("%d spares are there, %d are known", n, len(j.spares))
-	}
 }

@@ -4,16 +4,9 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
-
-// location is where a frame lies.
-type location struct {
-	segment uint64
-	offset  int64
-	length  uint32 // of the payload
-}
-
-func (l location) size() int64 { return frameSize(int(l.length)) }
 
 // Leftover is the temp of a finished part that isn't confirmed gone.
 type Leftover struct{ Target, Temp string }
@@ -67,11 +60,11 @@ func newState() *state {
 
 func (s *state) oddf(format string, a ...any) { s.odd = append(s.odd, fmt.Sprintf(format, a...)) }
 
-func (s *state) addLive(l location) { s.live[l.segment] += l.size() }
+func (s *state) addLive(l log.Location) { s.live[l.Segment] += l.Size() }
 
-func (s *state) dropLive(l location) {
-	if s.live[l.segment] -= l.size(); s.live[l.segment] <= 0 {
-		delete(s.live, l.segment)
+func (s *state) dropLive(l log.Location) {
+	if s.live[l.Segment] -= l.Size(); s.live[l.Segment] <= 0 {
+		delete(s.live, l.Segment)
 	}
 }
 
@@ -98,7 +91,7 @@ func (s *state) cover(sh Share) {
 		return
 	}
 	// A record takes at least a byte of the chunk: no ordinal is higher.
-	if !c.covered.add(sh.Runs, c.loc.length) {
+	if !c.covered.add(sh.Runs, c.loc.Length) {
 		s.oddf("a rolled part's share of chunk %d is malformed", sh.Seq)
 		return
 	}

@@ -9,24 +9,25 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
-// TestUnreadableSectors has the disk answer EIO for a sector for good.
+// TestUnreadableSectors has the disk answer EIO for a log.Sector for good.
 func TestUnreadableSectors(t *testing.T) {
 	for name, row := range map[string]struct {
 		at   func(w *worn) int64
 		says int
 	}{
-		"in a frame":          {func(w *worn) int64 { return w.frames["b3"].offset + 500 }, loud},
-		"in a frame's header": {func(w *worn) int64 { return w.frames["b3"].offset + 2 }, loud},
+		"in a frame":          {func(w *worn) int64 { return w.frames["b3"].Offset + 500 }, loud},
+		"in a frame's header": {func(w *worn) int64 { return w.frames["b3"].Offset + 2 }, loud},
 		"in the last frame":   {func(w *worn) int64 { return w.end - 30 }, loud},
 		"behind the end":      {func(w *worn) int64 { return w.end + 9000 }, silent},
 		"in the header":       {func(*worn) int64 { return 3 }, loud},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorn(t)
-			bad := row.at(w) &^ (sector - 1)
-			hit := func(from, to int64) bool { return from < bad+sector && bad < to }
+			bad := row.at(w) &^ (log.Sector - 1)
+			hit := func(from, to int64) bool { return from < bad+log.Sector && bad < to }
 			w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
 				if op.Kind == crashdisk.Read && op.Name == w.newer && hit(op.Offset, op.Offset+op.Length) {
 					return crashdisk.Fault{Err: syscall.EIO}
@@ -35,7 +36,7 @@ func TestUnreadableSectors(t *testing.T) {
 			})
 			var lost []string
 			for label, f := range w.frames {
-				if label[0] == 'b' && hit(f.offset, f.end()) {
+				if label[0] == 'b' && hit(f.Offset, end(f)) {
 					lost = append(lost, label)
 				}
 			}
@@ -83,10 +84,10 @@ func TestADamagedChunkIsFoundWhenItIsRead(t *testing.T) {
 			seq = c.Seq
 		}
 	}
-	w.flip(t, w.older, w.frames["a5"].offset+100)
+	w.flip(t, w.older, w.frames["a5"].Offset+100)
 	before := w.d.Content(w.older)
 	var damage *DamageError
-	if _, err := j.Read(seq, nil); !errors.As(err, &damage) || damage.Offset != w.frames["a5"].offset || errors.Is(err, fs.ErrNotExist) {
+	if _, err := j.Read(seq, nil); !errors.As(err, &damage) || damage.Offset != w.frames["a5"].Offset || errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %v", err)
 	}
 	if err := j.GiveUp(seq); err != nil {
@@ -98,7 +99,7 @@ func TestADamagedChunkIsFoundWhenItIsRead(t *testing.T) {
 	if err := j.GiveUp(seq); err != nil {
 		t.Errorf("given up once more: %v", err)
 	}
-	aside := w.d.Content(strings.Replace(w.older, Dir, damagedDir, 1))
+	aside := w.d.Content(strings.Replace(w.older, Dir, log.DamagedDir, 1))
 	if !bytes.Equal(aside, before) {
 		t.Error("its segment wasn't set aside")
 	}
@@ -118,10 +119,10 @@ func TestSetAside(t *testing.T) {
 		w := newWorn(t)
 		j, _ := open(t, wornOptions(w.d))
 		seq := j.Chunks()[2].Seq
-		w.flip(t, w.older, w.frames["a2"].offset+100)
+		w.flip(t, w.older, w.frames["a2"].Offset+100)
 		ops := 0
 		w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
-			if strings.HasPrefix(op.Name, damagedDir) {
+			if strings.HasPrefix(op.Name, log.DamagedDir) {
 				if ops++; ops == n {
 					return crashdisk.Fault{Err: syscall.ENOSPC, Half: true}
 				}
@@ -137,7 +138,7 @@ func TestSetAside(t *testing.T) {
 			}
 		}
 		crashed := w.d.Crash(crashdisk.None, 0)
-		if got := crashed.Content(strings.Replace(w.older, Dir, damagedDir, 1)); !bytes.Equal(got, w.d.Content(w.older)) {
+		if got := crashed.Content(strings.Replace(w.older, Dir, log.DamagedDir, 1)); !bytes.Equal(got, w.d.Content(w.older)) {
 			t.Errorf("operation %d: the copy has %d bytes", n, len(got))
 		}
 		closed(t, j)
@@ -159,7 +160,7 @@ func TestAChunkThatIsReadTwiceCountsOnce(t *testing.T) {
 	}
 	accept(t, j, o, "twice")
 	closed(t, j)
-	if err := d.Damage(segmentsOf(d)[1], func(b []byte) []byte { b[headerSize+frameHeaderSize] ^= 1; return b }); err != nil {
+	if err := d.Damage(segmentsOf(d)[1], func(b []byte) []byte { b[log.HeaderSize+log.FrameHeaderSize] ^= 1; return b }); err != nil {
 		t.Fatal(err)
 	}
 	j, r := open(t, options(d))

@@ -4,50 +4,66 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // maxBatch bounds what one fdatasync covers, so that a flush never waits for
 // much more than its own bytes.
 const maxBatch = 16 << 20
 
-// run is the writer goroutine: it alone appends and changes the state. It ends
-// when the journal closes and the queue is empty.
-func (j *Journal) run() {
-	defer j.done.Done()
+// writer is the writer goroutine's own: it alone appends and changes the state.
+// Concurrent appends share its fdatasync.
+type writer struct {
+	*Journal
+	batch        []*request // taken and not all answered
+	snapshotSize int        // of the last one
+	moving       []move
+	moveBuf      []byte
+	unread       map[log.Location]bool // live frames that can't be read, reported once
+	immovable    map[uint64]bool       // segments of which nothing else is live
+}
+
+func newWriter(j *Journal) *writer {
+	return &writer{Journal: j, unread: map[log.Location]bool{}, immovable: map[uint64]bool{}}
+}
+
+// run ends when the journal closes and the queue is empty.
+func (w *writer) run() {
 	defer func() {
 		if p := recover(); p != nil {
-			j.broke(p)
+			w.broke(p)
 		}
 	}()
 	for more := true; ; {
-		closing := j.take()
-		if len(j.batch) == 0 {
+		closing := w.take()
+		if len(w.batch) == 0 {
 			if closing {
 				return
 			}
 			if !more {
-				<-j.wake
+				<-w.wake
 				continue
 			}
 		}
-		j.commit(j.batch)
-		j.batch = nil
-		more = j.tidy()
+		w.commit(w.batch)
+		w.batch = nil
+		more = w.moveOn()
 	}
 }
 
 // broke answers everybody after a panic: what state and segment are in isn't
 // known.
-func (j *Journal) broke(p any) {
-	j.log.Error("bug: the journal's writer panicked; please report this", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	j.mu.Lock()
-	if j.refuse == nil {
-		j.refuse = ErrBroken
+func (w *writer) broke(p any) {
+	w.logger.Error("bug: the journal's writer panicked; please report this", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	w.mu.Lock()
+	if w.refuse == nil {
+		w.refuse = ErrBroken
 	}
-	left := append(j.batch, j.queue...)
-	j.batch, j.queue = nil, nil
-	clear(j.inflight)
-	j.mu.Unlock()
+	left := append(w.batch, w.queue...)
+	w.batch, w.queue = nil, nil
+	clear(w.inflight)
+	w.mu.Unlock()
 	for _, r := range left {
 		r.answer(ErrBroken)
 	}
@@ -55,56 +71,56 @@ func (j *Journal) broke(p any) {
 
 // take removes the next batch from the queue. It reports whether the journal
 // closes and none follows.
-func (j *Journal) take() (closing bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (w *writer) take() (closing bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	size, n := int64(0), 0
-	for n < len(j.queue) && (n == 0 || size+j.queue[n].size <= maxBatch) {
-		size += j.queue[n].size
+	for n < len(w.queue) && (n == 0 || size+w.queue[n].size <= maxBatch) {
+		size += w.queue[n].size
 		n++
 	}
-	j.batch = slices.Clone(j.queue[:n])
-	clear(j.queue[:n])
-	j.queue = j.queue[n:]
-	return j.refuse != nil && len(j.queue) == 0
+	w.batch = slices.Clone(w.queue[:n])
+	clear(w.queue[:n])
+	w.queue = w.queue[n:]
+	return w.refuse != nil && len(w.queue) == 0
 }
 
 // commit makes each request durable or fails it.
-func (j *Journal) commit(batch []*request) {
+func (w *writer) commit(batch []*request) {
 	for len(batch) > 0 {
-		if batch = j.refuseChunks(batch); len(batch) == 0 {
+		if batch = w.refuseChunks(batch); len(batch) == 0 {
 			return
 		}
-		n := j.fitting(batch)
+		n := w.fitting(batch)
 		if n == 0 {
-			if err := j.begin(batch[0].size); err != nil {
+			if err := w.begin(batch[0].size); err != nil {
 				failed := batch
-				if j.cur.bad == nil {
+				if !w.log.Ended() {
 					failed = batch[:1] // the others may still fit
 				}
-				j.finish(failed, fmt.Errorf("begin a journal segment: %w", err))
+				w.finish(failed, fmt.Errorf("begin a journal segment: %w", err))
 				batch = batch[len(failed):]
 			}
 			continue
 		}
-		var entries []*entry
+		var entries []*log.Entry
 		for _, r := range batch[:n] {
 			entries = append(entries, r.entries...)
 		}
-		err := j.cur.write(entries)
-		j.finish(batch[:n], err)
+		err := w.log.Append(entries)
+		w.finish(batch[:n], err)
 		batch = batch[n:]
 	}
 }
 
 // refuseChunks fails the chunks if the next segment isn't there and can't be
 // made: finishing the work that was accepted may need it.
-func (j *Journal) refuseChunks(batch []*request) []*request {
+func (w *writer) refuseChunks(batch []*request) []*request {
 	isChunk := func(r *request) bool { return r.chunk }
 	if !slices.ContainsFunc(batch, isChunk) {
 		return batch
 	}
-	err := j.awaitSpare()
+	err := w.log.AwaitSpare()
 	if err == nil {
 		return batch
 	}
@@ -116,16 +132,16 @@ func (j *Journal) refuseChunks(batch []*request) []*request {
 			kept = append(kept, r)
 		}
 	}
-	j.finish(refused, err)
+	w.finish(refused, err)
 	return kept
 }
 
 // fitting is how many of the requests fit into the current segment.
-func (j *Journal) fitting(batch []*request) int {
-	if j.cur.bad != nil {
+func (w *writer) fitting(batch []*request) int {
+	if w.log.Ended() {
 		return 0
 	}
-	room := j.cur.room()
+	room := w.log.Room()
 	for i, r := range batch {
 		if room -= r.size; room < 0 {
 			return i
@@ -136,9 +152,9 @@ func (j *Journal) fitting(batch []*request) int {
 
 // finish applies synced requests to the state, or voids failed ones, and
 // answers them.
-func (j *Journal) finish(batch []*request, err error) {
-	for _, o := range j.apply(batch, err) {
-		j.log.Error("bug: the journal was told of what it doesn't know; please report this", "what", o)
+func (w *writer) finish(batch []*request, err error) {
+	for _, o := range w.apply(batch, err) {
+		w.logger.Error("bug: the journal was told of what it doesn't know; please report this", "what", o)
 	}
 	for _, r := range batch {
 		r.answer(err)
@@ -146,86 +162,46 @@ func (j *Journal) finish(batch []*request, err error) {
 }
 
 // apply changes the state, and returns what was odd.
-func (j *Journal) apply(batch []*request, err error) (odd []string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (w *writer) apply(batch []*request, err error) (odd []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, r := range batch {
-		for _, e := range r.entries {
+		for i, f := range r.frames {
 			if err == nil {
-				e.frame.apply(j.st, e.loc)
+				f.apply(w.st, r.entries[i].At)
 			}
-			if f, ok := e.frame.(*chunkFrame); ok && f.origin.Name != "" && r.chunk {
-				delete(j.inflight, f.origin.key())
+			if c, ok := f.(*chunkFrame); ok && c.origin.Name != "" && r.chunk {
+				delete(w.inflight, c.origin.key())
 			}
 		}
 	}
-	odd, j.st.odd = j.st.odd, nil
+	odd, w.st.odd = w.st.odd, nil
 	return odd
 }
 
-// begin starts a new segment with a snapshot and room for a request of the
-// given size. Only after its directory is synced is it the current one.
-func (j *Journal) begin(size int64) error {
-	id := j.nextID
-	j.nextID++ // a segment that fails to begin may still appear: its number is used up
-	payload := j.snapshot()
-	seg, name, err := j.openSpare(frameSize(len(payload)), size)
-	if err != nil {
-		return err
-	}
-	seg.id = id
-	if err := seg.start(newSegmentHeader(id, j.st.id), payload); err != nil {
-		_ = seg.file.Close()
-		j.discard(name)
-		return err
-	}
-	err = j.disk.Rename(name, segmentName(id))
-	if err == nil {
-		err = j.disk.SyncDir(Dir)
-	}
-	if err != nil {
-		j.disown(seg, name, err)
-		return err
-	}
-	old := j.cur
-	j.cur = seg
-	j.mu.Lock()
-	j.segments[id] = segmentInfo{size: seg.size, room: seg.room(), salt: seg.salt}
-	j.mu.Unlock()
-	signal(j.prep)
-	if old != nil {
-		_ = old.file.Close() // synced: it has nothing left to fail with
-	}
-	return nil
-}
-
-// disown removes a segment of which it isn't known whether a crash would leave
-// its name. If it did, the segment would be the newest, and what its
-// predecessor got from now on would be lost: so that one gets nothing more.
-func (j *Journal) disown(seg *segment, name string, err error) {
-	if j.cur != nil && j.cur.bad == nil {
-		j.cur.bad = fmt.Errorf("its successor %s could not be begun: %w", segmentName(seg.id), err)
-	}
-	_ = seg.file.Close()
-	j.discard(name, segmentName(seg.id))
+// begin begins a segment with a snapshot and room for a request of the given
+// size.
+func (w *writer) begin(size int64) error {
+	payload := w.snapshot()
+	return w.log.Begin(w.st.id, &log.Entry{Kind: log.Kind(KindSnapshot), Parts: [][]byte{payload}}, size)
 }
 
 // snapshot encodes the state as it is durable, after forgetting what is old
 // enough.
-func (j *Journal) snapshot() []byte {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.st.running = j.runningLocked()
-	j.st.forget()
-	j.st.older = map[uint64]older{}
-	for id := range j.st.live {
-		info := j.segments[id]
-		j.st.older[id] = older{upTo: info.size, salt: info.salt}
+func (w *writer) snapshot() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.st.running = w.runningLocked()
+	w.st.forget()
+	w.st.older = map[uint64]older{}
+	for id := range w.st.live {
+		info := w.log.Info(id)
+		w.st.older[id] = older{upTo: info.Size, salt: info.Salt}
 	}
-	if j.cur != nil && j.st.live[j.cur.id] > 0 {
-		j.st.older[j.cur.id] = older{upTo: j.cur.synced, salt: j.cur.salt}
+	if id := w.log.Current(); w.st.live[id] > 0 {
+		w.st.older[id] = older{upTo: w.log.Synced(), salt: w.log.Info(id).Salt}
 	}
-	b := j.st.encodeSnapshot(make([]byte, 0, j.snapshotSize+j.snapshotSize/8))
-	j.snapshotSize = len(b)
+	b := w.st.encodeSnapshot(make([]byte, 0, w.snapshotSize+w.snapshotSize/8))
+	w.snapshotSize = len(b)
 	return b
 }

@@ -46,7 +46,8 @@ var layers = []layer{
 
 	// What the stages stand on and share.
 	{"sink/staging", "sink/disk"},
-	{"sink/journal", "sink/disk"},
+	{"sink/journal/log", "sink/disk"},
+	{"sink/journal", "sink/disk sink/journal/log"},
 	{"sink/record", "sink/journal sink/retry sink/run"},
 	{"sink/partfile", "codec sink/run"},
 	{"sink/chunk", "codec codec/event sink/journal sink/memory sink/run"},

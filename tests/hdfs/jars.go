@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,15 +17,9 @@ import (
 //go:embed pom.xml
 var pom []byte
 
-// buildDir is build/hadoop of the repository that this file was compiled in,
-// or below the user's cache if only the binary was kept.
+// buildDir is build/hadoop of the repository, or below the user's cache if only
+// the binary was kept.
 func buildDir() (string, error) {
-	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
-		root := filepath.Join(filepath.Dir(file), "..", "..")
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			return filepath.Join(root, "build", "hadoop"), nil
-		}
-	}
 	if root := moduleRoot(); root != "" {
 		return filepath.Join(root, "build", "hadoop"), nil
 	}

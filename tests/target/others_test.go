@@ -191,10 +191,10 @@ func TestNamesThatAreTaken(t *testing.T) {
 	}
 	said := map[string]int{}
 	for _, line := range a.log.of("a final name is taken") {
-		if line.level != slog.LevelWarn || line.attrs["do"] == "" {
+		if line.Level != slog.LevelWarn || line.Attrs["do"] == "" {
 			t.Errorf("the log says %v", line)
 		}
-		said[line.attrs["file"]]++
+		said[line.Attrs["file"]]++
 	}
 	for name, n := range said {
 		if n != 1 {

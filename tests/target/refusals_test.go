@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 )
 
@@ -188,12 +189,12 @@ func triedAgain(s sink.Status, refused []string) bool {
 }
 
 // said checks that one line is about a bucket, with what is wrong and what to do.
-func (r refusal) said(t *testing.T, lines []logLine, bucket string) {
+func (r refusal) said(t *testing.T, lines []sinktest.LogLine, bucket string) {
 	t.Helper()
 	n := 0
 	for _, line := range lines {
 		text := fmt.Sprint(line)
-		if line.attrs["bucket"] == bucket && line.attrs["do"] != "" && strings.Contains(text, r.says) {
+		if line.Attrs["bucket"] == bucket && line.Attrs["do"] != "" && strings.Contains(text, r.says) {
 			n++
 		}
 	}

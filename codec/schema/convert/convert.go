@@ -24,8 +24,9 @@ type Converter struct {
 	Rules schema.Rules
 
 	json  json.Appender
-	arena []byte // what values were turned into
-	pairs []Pair // of all maps that are open, the innermost last
+	dates json.Dates // ISO 8601 in UTC with microseconds
+	arena []byte     // what values were turned into
+	pairs []Pair     // of all maps that are open, the innermost last
 }
 
 // keepArena is how much of its memory a Converter keeps, in bytes.
@@ -91,8 +92,8 @@ func (c *Converter) Text(t *schema.Type, raw []byte) (s []byte, ok bool) {
 		c.arena, ok = c.appendJSON(c.arena, raw)
 	case event.KindExt:
 		var at event.Time
-		if at, ok = instantOf(raw); ok && c.Rules != schema.Learned {
-			c.arena = appendInstant(c.arena, at)
+		if at, ok = event.Timestamp(raw); ok && c.Rules != schema.Learned {
+			c.arena, _ = c.dates.AppendText(c.arena, at)
 		} else {
 			c.arena, ok = c.appendJSON(c.arena, raw)
 		}

@@ -50,7 +50,7 @@ func (c *Converter) wholeNumber(raw []byte) (int64, bool) {
 			return v, err == nil
 		}
 	}
-	if at, ok := instantOf(raw); ok {
+	if at, ok := event.Timestamp(raw); ok {
 		return at.Sec, true
 	}
 	return 0, false
@@ -106,7 +106,7 @@ func (c *Converter) parseFloat(raw []byte) (float64, bool) {
 	if c.Rules != schema.Lenient {
 		return 0, false
 	}
-	if at, ok := instantOf(raw); ok {
+	if at, ok := event.Timestamp(raw); ok {
 		return float64(at.Sec) + float64(at.Nsec)/1e9, true
 	}
 	if event.KindOf(raw) != event.KindString {

@@ -119,7 +119,7 @@ func (w *Walker) putOutside(base int, e *event.Event, tag string) {
 		switch f.From {
 		case schema.FromTime:
 			from := len(w.times)
-			w.times = convert.AppendTime(w.times, e.Time)
+			w.times = event.AppendTimestamp(w.times, e.Time)
 			w.binder.put(base, i, w.times[from:len(w.times):len(w.times)])
 		case schema.FromTag:
 			if w.rawTag == nil || w.tag != tag {

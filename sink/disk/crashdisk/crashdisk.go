@@ -365,14 +365,11 @@ func (d *Disk) SyncDir(name string) error {
 	})
 }
 
-// Free implements disk.Disk.
-func (d *Disk) Free() (int64, error) {
+// Used is the bytes of all files, of which SetCapacity bounds the sum.
+func (d *Disk) Used() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.capacity == 0 {
-		return 1 << 40, nil
-	}
-	return max(0, d.capacity-d.used), nil
+	return d.used
 }
 
 // Identity implements disk.Disk.

@@ -312,7 +312,7 @@ func TestCapacity(t *testing.T) {
 	d := New()
 	d.SetCapacity(10)
 	f := create(t, d, "a", "123456")
-	if n, _ := d.Free(); n != 4 {
+	if n := 10 - d.Used(); n != 4 {
 		t.Errorf("%d bytes are free", n)
 	}
 	for name, err := range map[string]error{
@@ -329,14 +329,14 @@ func TestCapacity(t *testing.T) {
 		t.Errorf("content %q", got)
 	}
 	must(t, d.Remove("a"))
-	if n, _ := d.Free(); n != 10 {
+	if n := 10 - d.Used(); n != 10 {
 		t.Errorf("%d bytes are free once the file is removed", n)
 	}
 	must(t, f.Allocate(8)) // nameless: it counts no more
 	create(t, d, "b", "0123456789")
 	must(t, d.Rename("b", "c"))
 	crashed := d.Crash(All, 1)
-	if n, _ := crashed.Free(); n != 0 {
+	if n := 10 - crashed.Used(); n != 0 {
 		t.Errorf("%d bytes are free after a crash", n)
 	}
 	d.SetCapacity(0)

@@ -24,7 +24,6 @@ func Run(t *testing.T, h Harness) {
 		"vectors":  vectors,
 		"length":   length,
 		"many":     concurrent,
-		"free":     free,
 		"identity": identity,
 		"lock":     locks,
 	} {

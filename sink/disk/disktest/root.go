@@ -7,13 +7,6 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 )
 
-func free(t *testing.T, h Harness) {
-	n, err := h.New(t).Free()
-	if err != nil || n <= 0 {
-		t.Errorf("%d bytes: %v", n, err)
-	}
-}
-
 // identity is the promise that a directory is known again.
 func identity(t *testing.T, h Harness) {
 	d := h.New(t)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/assigner"
 	"github.com/out-hdfs/out_hdfs/codec"
-	"github.com/out-hdfs/out_hdfs/codec/deadletter"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/rolling"
 	"github.com/out-hdfs/out_hdfs/sink"
@@ -29,6 +28,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 	"github.com/out-hdfs/out_hdfs/tests/crash/ids"
 )
 
@@ -69,17 +69,6 @@ func (p byRecords) RollOnTimer(i rolling.PartInfo, now time.Time) rolling.Reason
 	return rolling.Default{Interval: time.Minute}.RollOnTimer(i, now)
 }
 
-// letters are dead letters as JSON lines.
-type letters struct{}
-
-func (letters) Bucket(at time.Time) string {
-	return sink.LettersDir + "/" + at.UTC().Format(time.DateOnly)
-}
-func (letters) Suffix() string { return ".json" }
-func (letters) Append(dst []byte, b *event.Batch, e *event.Event, reason string) []byte {
-	return deadletter.Append(dst, deadletter.FromEvent(e, reason, b.Tag, b.Arrival))
-}
-
 // byField puts a record into the bucket that its field "b" names.
 type byField struct{ field *event.Accessor }
 
@@ -109,7 +98,7 @@ func (w *world) open(f codec.Format) (*sink.Sink, error) {
 			return fs.NewClient(opened, fs.LimitOptions{}), nil
 		},
 		NewAssigner: func() assigner.Assigner { return byField{event.NewKey("b")} },
-		Format:      f, Letters: letters{}, Policy: byRecords(12), PartPrefix: "part", PartSuffix: f.Extension(),
+		Format:      f, Letters: sinktest.Letters{}, Policy: byRecords(12), PartPrefix: "part", PartSuffix: f.Extension(),
 		BucketCheckInterval: 10 * time.Second, MaxOpenBuckets: 3,
 		StateLimit: 4 << 20, MemoryLimit: 1 << 20, SegmentSize: 16 << 10,
 		Uploads: 2, Workers: 2, FlushTimeout: time.Second, ExitTimeout: 2 * time.Minute,

@@ -1,4 +1,4 @@
-package journal
+package log
 
 import (
 	"errors"
@@ -17,13 +17,14 @@ type scanner struct {
 	start  int64
 	rough  int64 // below this offset something can't be read
 	// failed is the error of the last read; what it hit counts as damaged.
-	failed error
+	failed   error
+	kindName func(Kind) string
 }
 
 const (
 	scanWindow = 1 << 20
-	// sector is in what units a disk fails to read.
-	sector = 512
+	// Sector is in what units a disk fails to read.
+	Sector = 512
 )
 
 // at returns the n bytes at offset, or nil if the segment ends before or they
@@ -43,7 +44,7 @@ func (s *scanner) at(offset int64, n int) []byte {
 }
 
 // load reads n bytes and, if the disk can, a window of what follows. In a
-// window in which something can't be read it goes on sector by sector.
+// window in which something can't be read it goes on Sector by Sector.
 func (s *scanner) load(offset int64, n int) bool {
 	end := min(offset+int64(max(n, scanWindow)), s.size)
 	if offset >= s.rough {
@@ -52,7 +53,7 @@ func (s *scanner) load(offset int64, n int) bool {
 		}
 		s.rough = end
 	}
-	end = min((offset+int64(n)+sector-1)&^(sector-1), s.size)
+	end = min((offset+int64(n)+Sector-1)&^(Sector-1), s.size)
 	return s.fill(offset, int(end-offset))
 }
 
@@ -74,19 +75,19 @@ type scanned struct {
 
 func (f scanned) end() int64 { return f.offset + f.size() }
 
-func (f scanned) location(segment uint64) location {
-	return location{segment: segment, offset: f.offset, length: f.length}
+func (f scanned) location(segment uint64) Location {
+	return Location{Segment: segment, Offset: f.offset, Length: f.length}
 }
 
-func (s *scanner) place(offset int64) place { return place{s.salt, s.id, offset} }
+func (s *scanner) place(offset int64) Place { return Place{s.salt, s.id, offset} }
 
 // header reads the frame header at offset.
 func (s *scanner) header(offset int64) (scanned, bool) {
-	b := s.at(offset, frameHeaderSize)
+	b := s.at(offset, FrameHeaderSize)
 	if b == nil {
 		return scanned{}, false
 	}
-	h, ok := getFrameHeader((*[frameHeaderSize]byte)(b), s.place(offset), s.size-offset)
+	h, ok := getFrameHeader((*[FrameHeaderSize]byte)(b), s.place(offset), s.size-offset)
 	return scanned{frameHeader: h, offset: offset}, ok
 }
 
@@ -97,13 +98,13 @@ func (s *scanner) frame(offset int64) (scanned, error) {
 	if !ok {
 		return scanned{}, s.why(errNoFrame)
 	}
-	b := s.at(offset, frameHeaderSize+int(f.length))
+	b := s.at(offset, FrameHeaderSize+int(f.length))
 	if b == nil {
 		return scanned{}, s.why(errNoFrame)
 	}
-	f.payload = b[frameHeaderSize:]
+	f.payload = b[FrameHeaderSize:]
 	if !f.holds(s.place(offset), f.payload) {
-		return scanned{}, fmt.Errorf("%w: the payload of a %v frame is damaged", errNoFrame, f.kind)
+		return scanned{}, fmt.Errorf("%w: the payload of a %s frame is damaged", errNoFrame, s.kindName(f.kind))
 	}
 	return f, nil
 }
@@ -120,14 +121,14 @@ func (s *scanner) why(err error) error {
 
 // next finds the first sound header at or behind offset.
 func (s *scanner) next(offset int64) (scanned, bool) {
-	for offset+frameHeaderSize <= s.size {
+	for offset+FrameHeaderSize <= s.size {
 		f, ok := s.header(offset)
 		if ok {
 			return f, true
 		}
 		offset += frameAlign
 		if len(s.window) == 0 { // unreadable
-			offset = (offset + sector - 1) &^ (sector - 1)
+			offset = (offset + Sector - 1) &^ (Sector - 1)
 		}
 	}
 	return scanned{}, false
@@ -136,8 +137,8 @@ func (s *scanner) next(offset int64) (scanned, bool) {
 // durable is the highest offset that a header says was synced: what is bad
 // below is damaged, what is bad above was perhaps never whole.
 func (s *scanner) durable() int64 {
-	top := int64(headerSize)
-	for at := int64(headerSize); ; {
+	top := int64(HeaderSize)
+	for at := int64(HeaderSize); ; {
 		f, ok := s.next(at)
 		if !ok {
 			return top
@@ -146,36 +147,23 @@ func (s *scanner) durable() int64 {
 	}
 }
 
-// badFrame is where a segment is damaged, and how.
-type badFrame struct {
-	offset int64
-	err    error
-}
-
-// replayed is what a segment turned out to hold.
-type replayed struct {
-	durable int64 // everything below is known to be synced
-	end     int64 // of the frames that count
-	bad     []badFrame
-}
-
 // replay calls each for every frame that counts: up to the tail's first bad
 // one, and around what is damaged.
-func (s *scanner) replay(each func(scanned)) replayed {
-	r := replayed{durable: s.durable(), end: headerSize}
-	for at := int64(headerSize); ; {
+func (s *scanner) replay(each func(scanned)) Replayed {
+	r := Replayed{Durable: s.durable(), End: HeaderSize}
+	for at := int64(HeaderSize); ; {
 		f, err := s.frame(at)
 		if err == nil {
 			each(f)
 			at = f.end()
-			r.end = at
+			r.End = at
 			continue
 		}
-		if at >= r.durable && errors.Is(err, errNoFrame) {
+		if at >= r.Durable && errors.Is(err, errNoFrame) {
 			return r
 		}
-		r.bad = append(r.bad, badFrame{at, err})
-		if at = s.behind(at, r.durable); at < 0 {
+		r.Bad = append(r.Bad, BadFrame{at, err})
+		if at = s.behind(at, r.Durable); at < 0 {
 			return r
 		}
 	}
