@@ -37,7 +37,7 @@ func (f *failing) Write(b []byte) (int, error) {
 // format's next file is sound.
 func firstErrorIsFinal(t *testing.T, h Harness) {
 	f := h.New()
-	shares := []share{records(0, 3, 0), records(10, 700, 0), records(1000, 3, 0)}
+	shares := []share{records(0, 3, 0), records(10, 300, 1000), records(1000, 3, 0)}
 	if h.Slow {
 		shares[1] = records(10, 100, 0)
 	}
@@ -90,7 +90,7 @@ func firstErrorIsFinal(t *testing.T, h Harness) {
 
 // rooms are places of a file of a length: each of the first, and some of all.
 func rooms(length int, slow bool) (all []int) {
-	first, some := 12, 16
+	first, some := 24, 16
 	if slow {
 		first, some = 3, 3
 	}
