@@ -365,3 +365,35 @@ func TestUnsoundEvents(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeBatches: a batch of more than a block becomes several, of which the
+// last isn't a small one.
+func TestLargeBatches(t *testing.T) {
+	const block, small = 256 << 10, 32 << 10
+	for n := 240; n < 560; n += 20 {
+		var chunk []byte
+		for i := range n {
+			chunk = Append(chunk, Event(At(1767225600, 0), Map{}, Map{"log", strings.Repeat("x", 1000), "id", i}))
+		}
+		for _, ahead := range []bool{false, true} {
+			f := newFile(t, formatOf(t, compress.None, "", false))
+			b := batch(chunk)
+			if ahead {
+				f.write(b)
+			} else {
+				if _, err := f.w.Write(b); err != nil {
+					t.Fatal(err)
+				}
+				f.sent += int64(n)
+			}
+			data := f.close()
+			sameRecords(t, data, b.Events, b.Tag)
+			blocks := splitOf(t, data).blocks
+			for i, b := range blocks {
+				if len(b.data) < small || len(b.data) > block+small+2000 {
+					t.Errorf("of %d records, block %d of %d has %d bytes", n, i, len(blocks), len(b.data))
+				}
+			}
+		}
+	}
+}
