@@ -286,55 +286,11 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestNoRecords: a file without records is still one that readers open.
-func TestNoRecords(t *testing.T) {
-	f := newFile(t, formatOf(t, "", "", false))
-	if _, rows, err := read(f.close()); err != nil || len(rows) != 0 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
-}
-
 // TestUnknownCompression names the choices.
 func TestUnknownCompression(t *testing.T) {
 	_, err := avro.New(avro.Options{Compression: "gzip"})
 	if !errors.Is(err, avro.ErrCompression) || !strings.Contains(err.Error(), "deflate") {
 		t.Fatalf("got %v", err)
-	}
-}
-
-// failing is a disk that is full after some bytes.
-type failing struct{ left int }
-
-var errFull = errors.New("full")
-
-func (f *failing) Write(b []byte) (int, error) {
-	if f.left -= len(b); f.left < 0 {
-		return 0, errFull
-	}
-	return len(b), nil
-}
-
-// TestFirstErrorIsFinal at every byte that the file can fail at.
-func TestFirstErrorIsFinal(t *testing.T) {
-	format := formatOf(t, compress.None, "", false)
-	whole := newFile(t, format)
-	whole.write(batch(Kubernetes(300)))
-	size := len(whole.close())
-	for left := 0; left < size; left += 997 {
-		w, err := format.NewWriter(&failing{left}, codec.Meta{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = w.Write(batch(Kubernetes(300)))
-		if err == nil {
-			err = w.Close()
-		}
-		if !errors.Is(err, errFull) {
-			t.Fatalf("after %d bytes: %v", left, err)
-		}
-		if again := w.Close(); !errors.Is(again, errFull) {
-			t.Fatalf("after %d bytes the second error is %v", left, again)
-		}
 	}
 }
 
@@ -407,5 +363,37 @@ func TestUnsoundEvents(t *testing.T) {
 			}
 			sameRecords(t, f.close(), good.Events[:2], good.Tag)
 		})
+	}
+}
+
+// TestLargeBatches: a batch of more than a block becomes several, of which the
+// last isn't a small one.
+func TestLargeBatches(t *testing.T) {
+	const block, small = 256 << 10, 32 << 10
+	for n := 240; n < 560; n += 20 {
+		var chunk []byte
+		for i := range n {
+			chunk = Append(chunk, Event(At(1767225600, 0), Map{}, Map{"log", strings.Repeat("x", 1000), "id", i}))
+		}
+		for _, ahead := range []bool{false, true} {
+			f := newFile(t, formatOf(t, compress.None, "", false))
+			b := batch(chunk)
+			if ahead {
+				f.write(b)
+			} else {
+				if _, err := f.w.Write(b); err != nil {
+					t.Fatal(err)
+				}
+				f.sent += int64(n)
+			}
+			data := f.close()
+			sameRecords(t, data, b.Events, b.Tag)
+			blocks := splitOf(t, data).blocks
+			for i, b := range blocks {
+				if len(b.data) < small || len(b.data) > block+small+2000 {
+					t.Errorf("of %d records, block %d of %d has %d bytes", n, i, len(blocks), len(b.data))
+				}
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/codec"
@@ -37,24 +38,25 @@ func (f *failing) Write(b []byte) (int, error) {
 // format's next file is sound.
 func firstErrorIsFinal(t *testing.T, h Harness) {
 	f := h.New()
-	shares := []share{records(0, 3, 0), records(10, 700, 0), records(1000, 3, 0)}
+	shares := []share{records(0, 3, 0), records(10, 300, 1000), records(1000, 3, 0)}
 	if h.Slow {
 		shares[1] = records(10, 100, 0)
 	}
-	whole := func() []byte {
-		x := h.begin(t, f)
-		for i, s := range shares {
-			x.add(s, h.ways()[i%len(h.ways())])
-		}
-		return x.check()
-	}
 	h.begin(t, f).learn(shares)
-	length := len(whole())
+	whole := func() *file {
+		x := h.begin(t, f)
+		x.add(shares[0], byWrite)
+		x.add(shares[1], h.ways()[min(1, len(h.ways())-1)])
+		x.add(shares[2], byWrite)
+		x.check()
+		return x
+	}
+	places := rooms(whole().writes(), h.Slow)
 	for name, tc := range map[string]struct{ err, want error }{
 		"an error":                  {errDisk, errDisk},
 		"a short write without one": {nil, io.ErrShortWrite},
 	} {
-		for _, room := range rooms(length, h.Slow) {
+		for _, room := range places {
 			t.Run(fmt.Sprintf("%s behind byte %d", name, room), func(t *testing.T) {
 				to := &failing{left: room, err: tc.err}
 				w := h.writer(t, f, to)
@@ -85,24 +87,25 @@ func firstErrorIsFinal(t *testing.T, h Harness) {
 			})
 		}
 	}
-	whole()
+	whole() // the next file
 }
 
-// rooms are places of a file of a length: each of the first, and some of all.
-func rooms(length int, slow bool) (all []int) {
-	first, some := 12, 16
+// rooms are where to fail: where the io.Writer was called, a byte behind that, at
+// some of the first bytes, and at the last.
+func rooms(calls []int, slow bool) (all []int) {
+	most := 48
 	if slow {
-		first, some = 3, 3
+		most = 12
 	}
-	for room := 0; room < min(first, length); room++ {
+	step := max(1, len(calls)/most)
+	for i := 0; i < len(calls)-1; i += step {
+		all = append(all, calls[i], calls[i]+1)
+	}
+	end := calls[len(calls)-1]
+	for room := 2; room < end && room < most/2; room++ {
 		all = append(all, room)
 	}
-	for i := range some {
-		if room := length * i / some; room >= first {
-			all = append(all, room)
-		}
-	}
-	return append(all, length-1)
+	return slices.Compact(slices.Sorted(slices.Values(append(all, end-1))))
 }
 
 // writeBlock writes a share as a block, if the format has them.

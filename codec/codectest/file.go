@@ -42,13 +42,28 @@ type file struct {
 	h    *Harness
 	w    codec.Writer
 	enc  codec.BlockEncoder
-	out  bytes.Buffer
+	out  output
 	keys []string // of the records that it should hold
 
 	block   []byte  // not written yet
 	joined  []share // what it holds
 	records int     // how many
 }
+
+// output is what was written, and where each call began.
+type output struct {
+	bytes.Buffer
+	calls []int
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.calls = append(o.calls, o.Len())
+	return o.Buffer.Write(b)
+}
+
+// writes are where in the file each call of the io.Writer began, and where the
+// last ended.
+func (x *file) writes() []int { return append(x.out.calls, x.out.Len()) }
 
 var meta = codec.Meta{WriterID: "host-1", Part: 7, Created: time.Unix(1767225600, 7)}
 

@@ -19,8 +19,8 @@ type share struct {
 	bad   []*event.Event // those that must be rejected, in their order
 }
 
-// text is the n-th record's key, of about size bytes, which compresses as log
-// lines do. No two records have the same.
+// text is the n-th record's key, of about size bytes: short ones compress as log
+// lines do, of long ones half is noise. No two records have the same.
 func text(n, size int) string {
 	s := fmt.Appendf(nil, "%07d GET /a/%d?q=\"x\" 订单已支付 <%d> key=value, %%20", n, n*7919%1000, n*104729%100_000)
 	for i := n; len(s) < size; i += 31 {

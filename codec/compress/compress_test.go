@@ -2,14 +2,8 @@ package compress_test
 
 import (
 	"bytes"
-	stdbzip2 "compress/bzip2"
-	stdflate "compress/flate"
-	stdgzip "compress/gzip"
-	stdzlib "compress/zlib"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -18,12 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
-	"pgregory.net/rapid"
 
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/codectest"
 	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
@@ -34,75 +26,6 @@ import (
 // minutes for what others do in a second. It shares all but its packer with
 // gzip.
 func fast() []string { return compress.Names()[:5] }
-
-// decompress reads a whole file, with the standard library where it can.
-func decompress(name string, file []byte) ([]byte, error) {
-	switch name {
-	case compress.None:
-		return file, nil
-	case compress.Gzip:
-		r, err := stdgzip.NewReader(bytes.NewReader(file))
-		if err != nil {
-			return nil, err
-		}
-		return io.ReadAll(r)
-	case compress.Deflate:
-		r, err := stdzlib.NewReader(bytes.NewReader(file))
-		if err != nil {
-			return nil, err
-		}
-		return io.ReadAll(r)
-	case compress.RawDeflate:
-		return io.ReadAll(stdflate.NewReader(bytes.NewReader(file)))
-	case compress.SnappyChecked:
-		content, sum := file[:len(file)-4], binary.BigEndian.Uint32(file[len(file)-4:])
-		out, err := snappy.Decode(nil, content)
-		if err == nil && crc32.ChecksumIEEE(out) != sum {
-			err = errors.New("another checksum")
-		}
-		return out, err
-	case compress.Bzip2:
-		return io.ReadAll(stdbzip2.NewReader(bytes.NewReader(file)))
-	case compress.Zstd:
-		r, err := zstd.NewReader(bytes.NewReader(file), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		return io.ReadAll(r)
-	case compress.Snappy:
-		return unblock(file, func(dst, src []byte) (int, error) {
-			out, err := snappy.Decode(nil, src)
-			return copy(dst, out), err
-		})
-	case compress.LZ4:
-		return unblock(file, func(dst, src []byte) (int, error) { return lz4.UncompressBlock(src, dst) })
-	}
-	return nil, fmt.Errorf("no reader of %s", name)
-}
-
-var errFraming = errors.New("not what Hadoop's BlockDecompressorStream reads")
-
-// unblock reads Hadoop's framing as its BlockDecompressorStream does, whose
-// buffers hold 256 KiB.
-func unblock(file []byte, decode func(dst, src []byte) (int, error)) (out []byte, err error) {
-	const buffer = 256 << 10
-	for len(file) > 0 {
-		if len(file) < 8 {
-			return nil, errFraming
-		}
-		raw, size := binary.BigEndian.Uint32(file), binary.BigEndian.Uint32(file[4:])
-		if file = file[8:]; raw == 0 || raw > buffer || size > buffer || int(size) > len(file) {
-			return nil, errFraming
-		}
-		block := make([]byte, raw)
-		if n, err := decode(block, file[:size]); err != nil || n != int(raw) {
-			return nil, errors.Join(errFraming, err)
-		}
-		out, file = append(out, block...), file[size:]
-	}
-	return out, nil
-}
 
 // noise doesn't compress, and has every byte.
 func noise(n int) []byte {
@@ -146,7 +69,7 @@ func TestPackersMakeWhatTheirReadersRead(t *testing.T) {
 					if !bytes.HasPrefix(packed, []byte("before")) {
 						t.Fatalf("%s: it begins with %q", what, packed[:6])
 					}
-					got, err := decompress(name, packed[6:])
+					got, err := codectest.Decompress(name, packed[6:])
 					if err != nil || !bytes.Equal(got, content) {
 						t.Errorf("%s: %d bytes came back as %d, error %v", what, len(content), len(got), err)
 					}
@@ -260,64 +183,6 @@ func write(t interface{ Fatal(...any) }, f codec.BlockFormat, shares []*event.Ba
 	return out.Bytes(), rows
 }
 
-func TestFilesHoldTheirRowsInOrder(t *testing.T) {
-	batches := []*event.Batch{{}, events(1, 1), events(2, 70), events(40, 20), events(300, 150), events(900, 200)}
-	for _, name := range fast() {
-		t.Run(name, func(t *testing.T) {
-			f := wrap(t, name)
-			rapid.Check(t, func(t *rapid.T) {
-				shares := rapid.SliceOfN(rapid.SampledFrom(batches), 0, 6).Draw(t, "shares")
-				file, rows := write(t, f, shares)
-				if len(rows) == 0 {
-					if len(file) != 0 {
-						t.Fatalf("a file without rows has %d bytes", len(file))
-					}
-					return
-				}
-				got, err := decompress(name, file)
-				if err != nil || !bytes.Equal(got, rows) {
-					t.Fatalf("%d bytes of rows came back as %d, error %v", len(rows), len(got), err)
-				}
-				if again, _ := write(t, f, shares); !bytes.Equal(file, again) {
-					t.Fatal("the same shares became another file")
-				}
-			})
-		})
-	}
-}
-
-func TestWriteAndBlocksMakeOneFile(t *testing.T) {
-	for _, name := range compress.Names() {
-		t.Run(name, func(t *testing.T) {
-			f := wrap(t, name)
-			small, large := events(3, 20), events(3200, 70)
-			var out bytes.Buffer
-			w, _ := f.NewWriter(&out, codec.Meta{})
-			enc := f.NewBlockEncoder()
-			var want []byte
-			for i, b := range []*event.Batch{small, large, small, small, large} {
-				want, _ = json.NewEncoder(json.Options{}).Encode(want, b)
-				var err error
-				if i%2 == 0 {
-					_, err = w.Write(b)
-				} else {
-					block, _ := enc.Encode(nil, b)
-					err = w.(codec.BlockWriter).WriteBlock(block, len(b.Events))
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := decompress(name, out.Bytes()); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d bytes of rows came back as %d, error %v", len(want), len(got), err)
-			}
-		})
-	}
-}
-
 func TestAHeaderComesOnceAndFirst(t *testing.T) {
 	for _, name := range compress.Names()[1:] {
 		for _, large := range []bool{false, true} {
@@ -336,7 +201,7 @@ func TestAHeaderComesOnceAndFirst(t *testing.T) {
 				}
 				for range 2 { // a header isn't used up by the first file
 					file, rows := write(t, f, []*event.Batch{b, b})
-					got, err := decompress(name, file)
+					got, err := codectest.Decompress(name, file)
 					if err != nil || string(got) != "HEADER\n"+string(rows) {
 						t.Fatalf("%d bytes that begin with %.20q, error %v", len(got), got, err)
 					}
@@ -372,7 +237,7 @@ func TestAZstdFileIsOneFrame(t *testing.T) {
 	if h.WindowSize > 8<<20 {
 		t.Errorf("readers need a window of %d bytes", h.WindowSize)
 	}
-	if got, err := decompress(compress.Zstd, file); err != nil || !bytes.Equal(got, rows) {
+	if got, err := codectest.Decompress(compress.Zstd, file); err != nil || !bytes.Equal(got, rows) {
 		t.Errorf("%d bytes of rows came back as %d, error %v", len(rows), len(got), err)
 	}
 }
@@ -392,29 +257,6 @@ func TestSmallSharesCostLittle(t *testing.T) {
 			whole, _ := write(t, f, []*event.Batch{{Events: list}})
 			if limit := len(whole) * 3 / 2; len(gathered) > limit {
 				t.Errorf("200 shares make %d bytes, one makes %d", len(gathered), len(whole))
-			}
-		})
-	}
-}
-
-func TestSizeIsCloseBeforeTheEnd(t *testing.T) {
-	for _, name := range fast() {
-		t.Run(name, func(t *testing.T) {
-			f := wrap(t, name)
-			var out bytes.Buffer
-			w, _ := f.NewWriter(&out, codec.Meta{})
-			list, _ := Read(Kubernetes(2000))
-			for i := 0; i < len(list); i += 100 {
-				if _, err := w.Write(&event.Batch{Events: list[i : i+100]}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			before := w.Size()
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if after := w.Size(); before < after*8/10 || before > after*12/10 {
-				t.Errorf("size %d became %d at the end", before, after)
 			}
 		})
 	}
@@ -462,54 +304,6 @@ func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
-}
-
-var errDisk = errors.New("no disk")
-
-type failing struct{ left int }
-
-func (f *failing) Write(b []byte) (int, error) {
-	if f.left -= len(b); f.left < 0 {
-		return 0, errDisk
-	}
-	return len(b), nil
-}
-
-func TestTheFirstErrorIsFinal(t *testing.T) {
-	for _, name := range fast() {
-		t.Run(name, func(t *testing.T) {
-			f := wrap(t, name)
-			block, _ := f.NewBlockEncoder().Encode(nil, &event.Batch{Events: noisy(200)})
-			w, _ := f.NewWriter(&failing{left: 50 << 10}, codec.Meta{})
-			var err error
-			for range 4 {
-				if err = w.(codec.BlockWriter).WriteBlock(block, 200); err != nil {
-					break
-				}
-			}
-			if closing := w.Close(); !errors.Is(closing, errDisk) {
-				t.Errorf("writing gave %v, closing %v", err, closing)
-			}
-			if err := w.(codec.BlockWriter).WriteBlock(block, 200); !errors.Is(err, errDisk) {
-				t.Errorf("writing afterwards gave %v", err)
-			}
-			// The encoder that failed is used again for the next file.
-			file, rows := write(t, f, []*event.Batch{{Events: noisy(200)}})
-			if got, err := decompress(name, file); err != nil || !bytes.Equal(got, rows) {
-				t.Errorf("the next file is spoilt, error %v", err)
-			}
-		})
-	}
-}
-
-// noisy are n events of about 1,200 bytes that don't compress.
-func noisy(n int) []*event.Event {
-	var chunk []byte
-	for i := range n {
-		chunk = Append(chunk, Event(At(1, 0), Map{}, Map{"id", i, "raw", noise(750 + i)}))
-	}
-	list, _ := Read(chunk)
-	return list
 }
 
 func TestSharesAllocateNothing(t *testing.T) {
@@ -565,7 +359,7 @@ func FuzzGzipOfAnyChunk(f *testing.F) {
 			if len(rows) == 0 && len(file) == 0 {
 				continue
 			}
-			if got, err := decompress(name, file); err != nil || !bytes.Equal(got, rows) {
+			if got, err := codectest.Decompress(name, file); err != nil || !bytes.Equal(got, rows) {
 				t.Fatalf("%s: %d bytes of rows came back as %d, error %v", name, len(rows), len(got), err)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	stdcsv "encoding/csv"
 	"errors"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -153,44 +152,6 @@ func TestTheHeaderIsWrittenOnceAndOnlyWithRows(t *testing.T) {
 				}
 				if tc.compression == compress.None && out.String() != tc.want {
 					t.Errorf("got %q, want %q", out.String(), tc.want)
-				}
-			}
-		})
-	}
-}
-
-var errDisk = errors.New("no disk")
-
-type failing struct {
-	left int
-	err  error
-}
-
-func (f *failing) Write(b []byte) (int, error) {
-	if len(b) > f.left {
-		return f.left, f.err
-	}
-	f.left -= len(b)
-	return len(b), nil
-}
-
-func TestAnErrorOfTheHeaderIsFinal(t *testing.T) {
-	o := options("a,b")
-	o.Header = true
-	for name, tc := range map[string]struct{ err, want error }{
-		"an error":      {errDisk, errDisk},
-		"a short write": {nil, io.ErrShortWrite},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for room := range len("a,b\n1,2\n") {
-				to := &failing{room, tc.err}
-				w, _ := format(t, o).NewWriter(to, codec.Meta{})
-				if _, err := w.Write(batch(Map{"a", 1, "b", 2})); !errors.Is(err, tc.want) {
-					t.Errorf("%d bytes of room: %v", room, err)
-				}
-				to.left = 1000
-				if err := w.Close(); !errors.Is(err, tc.want) || to.left != 1000 {
-					t.Errorf("closing: %v, %d bytes written", err, 1000-to.left)
 				}
 			}
 		})

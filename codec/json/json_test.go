@@ -9,7 +9,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/out-hdfs/out_hdfs/codec"
@@ -266,34 +265,6 @@ func TestRejectsLeaveNoTrace(t *testing.T) {
 				t.Errorf("rejects %+v", rejects)
 			}
 		})
-	}
-}
-
-func TestWriterAddsUpBatchesAndBlocks(t *testing.T) {
-	format := json.New(json.Options{}).(codec.BlockFormat)
-	var out bytes.Buffer
-	w, err := format.NewWriter(&out, codec.Meta{Created: time.Unix(0, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, _ := Read(Pack(Event(At(1, 0), Map{}, Map{"id", 1}), "none"))
-	second, _ := Read(Pack(Event(At(1, 0), Map{}, Map{"id", 2})))
-	rejects, err := w.Write(&event.Batch{Events: first})
-	if err != nil || len(rejects) != 1 || rejects[0].Event != first[1] {
-		t.Fatalf("rejects %v, %v", rejects, err)
-	}
-	block, _ := format.NewBlockEncoder().Encode(nil, &event.Batch{Events: second})
-	if err := w.(codec.BlockWriter).WriteBlock(block, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if want := "{\"id\":1}\n{\"id\":2}\n"; out.String() != want || w.Size() != int64(len(want)) {
-		t.Errorf("wrote %q, size %d", out.String(), w.Size())
-	}
-	if format.Extension() != ".json" {
-		t.Errorf("extension %q", format.Extension())
 	}
 }
 

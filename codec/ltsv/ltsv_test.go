@@ -1,7 +1,6 @@
 package ltsv_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -117,22 +116,6 @@ func TestRejectsLeaveNoTrace(t *testing.T) {
 				t.Errorf("wrote %q, rejects %+v", out, rejects)
 			}
 		})
-	}
-}
-
-func TestAWriterWritesLines(t *testing.T) {
-	f := ltsv.New(options(""))
-	var out bytes.Buffer
-	w, err := f.NewWriter(&out, codec.Meta{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &event.Batch{Tag: "t", Events: []*event.Event{{Time: At(7, 0), Body: Pack(Map{"a", 1})}}}
-	if _, err := w.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil || out.String() != "date:7\ttag:t\ta:1\n" || f.Extension() != ".ltsv" {
-		t.Errorf("wrote %q to %s, error %v", out.String(), f.Extension(), err)
 	}
 }
 

@@ -52,6 +52,9 @@ func (p *writer) begin(b *event.Batch) error {
 	for i := range p.columns {
 		p.columns[i].init(&t.leaves[i])
 	}
+	if p.size > 0 { // a batch without records came before
+		return nil
+	}
 	return p.put([]byte(magic))
 }
 
@@ -114,6 +117,9 @@ func (p *writer) Write(b *event.Batch) (rejects []codec.Reject, err error) {
 	p.format.options.Schemas.Learn(s.learn())
 	p.tree.scratch.Put(s)
 	p.format.pagers.Put(pages)
+	if p.rows == 0 && p.footer.rows == 0 {
+		p.tree = nil // only records settle the schema
+	}
 	return rejects, nil
 }
 

@@ -2,17 +2,13 @@ package sequencefile_test
 
 import (
 	"bytes"
-	stdbzip2 "compress/bzip2"
-	stdgzip "compress/gzip"
-	stdzlib "compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 
-	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
+	"github.com/out-hdfs/out_hdfs/codec/codectest"
+	"github.com/out-hdfs/out_hdfs/codec/compress"
 )
 
 // file is a SequenceFile as the reader below finds it.
@@ -169,50 +165,16 @@ func (r *reader) block() {
 
 // decompress panics if it can't.
 func decompress(class string, b []byte) []byte {
-	var r io.Reader
-	var err error
-	switch class {
-	case "org.apache.hadoop.io.compress.DefaultCodec":
-		r, err = stdzlib.NewReader(bytes.NewReader(b))
-	case "org.apache.hadoop.io.compress.GzipCodec":
-		r, err = stdgzip.NewReader(bytes.NewReader(b))
-	case "org.apache.hadoop.io.compress.BZip2Codec":
-		r = stdbzip2.NewReader(bytes.NewReader(b))
-	case "org.apache.hadoop.io.compress.ZStandardCodec":
-		d, _ := zstd.NewReader(nil)
-		out, err := d.DecodeAll(b, nil)
-		if err != nil {
-			panic(err)
-		}
-		return out
-	case "org.apache.hadoop.io.compress.SnappyCodec":
-		return unblock(b, func(dst, src []byte) (int, error) {
-			out, err := snappy.Decode(nil, src)
-			return copy(dst, out), err
-		})
-	case "org.apache.hadoop.io.compress.Lz4Codec":
-		return unblock(b, func(dst, src []byte) (int, error) { return lz4.UncompressBlock(src, dst) })
-	default:
+	name, ok := map[string]string{
+		"DefaultCodec": compress.Deflate, "GzipCodec": compress.Gzip, "BZip2Codec": compress.Bzip2,
+		"ZStandardCodec": compress.Zstd, "SnappyCodec": compress.Snappy, "Lz4Codec": compress.LZ4,
+	}[strings.TrimPrefix(class, "org.apache.hadoop.io.compress.")]
+	if !ok {
 		panic("codec " + class)
 	}
+	out, err := codectest.Decompress(name, b)
 	if err != nil {
 		panic(err)
-	}
-	out, err := io.ReadAll(r)
-	if err != nil {
-		panic(err)
-	}
-	return out
-}
-
-func unblock(b []byte, decode func(dst, src []byte) (int, error)) (out []byte) {
-	r := reader{b: b}
-	for r.at < len(b) {
-		block := make([]byte, r.int())
-		if n, err := decode(block, r.take(r.int())); err != nil || n != len(block) || n == 0 {
-			panic(fmt.Sprint("a block: ", err))
-		}
-		out = append(out, block...)
 	}
 	return out
 }

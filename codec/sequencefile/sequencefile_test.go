@@ -169,33 +169,6 @@ func TestValuesOfText(t *testing.T) {
 	}
 }
 
-func TestRejectsLeaveNoTrace(t *testing.T) {
-	for _, o := range variants() {
-		t.Run(name(o), func(t *testing.T) {
-			f := format(t, o)
-			b := batch(Map{"a", 1}, Map{"a", 2}, Map{"a", 3})
-			b.Events[1].Malformed = "no map"
-			block, rejects := f.NewBlockEncoder().Encode(nil, b)
-			if len(rejects) != 1 || rejects[0].Event != b.Events[1] {
-				t.Errorf("rejects %v", rejects)
-			}
-			var out bytes.Buffer
-			w, _ := f.NewWriter(&out, meta)
-			if err := errors.Join(w.(codec.BlockWriter).WriteBlock(block, 2), w.Close()); err != nil {
-				t.Fatal(err)
-			}
-			got, err := read(out.Bytes())
-			if want := []record{{100000, `{"a":1}`}, {100002, `{"a":3}`}}; err != nil || !slices.Equal(got.records, want) {
-				t.Errorf("got %v, error %v", got.records, err)
-			}
-			all := &event.Batch{Events: b.Events[1:2]}
-			if block, rejects := f.NewBlockEncoder().Encode(nil, all); len(block) != 0 || len(rejects) != 1 {
-				t.Errorf("a block of %d bytes, rejects %v", len(block), rejects)
-			}
-		})
-	}
-}
-
 // Readers that begin in the middle of a file look for a sync marker.
 func TestSyncMarkers(t *testing.T) {
 	big := strings.Repeat("x", 10_000)

@@ -2,7 +2,6 @@ package text_test
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -83,34 +82,6 @@ func TestRejectsLeaveNoTrace(t *testing.T) {
 				t.Errorf("wrote %q, rejects %+v", out, rejects)
 			}
 		})
-	}
-}
-
-func TestWriterWritesWhatTheBlocksHold(t *testing.T) {
-	format := text.New(text.Options{})
-	var out bytes.Buffer
-	w, err := format.NewWriter(&out, codec.Meta{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3 {
-		events, _ := Read(Pack(Event(At(1, 0), Map{}, Map{"log", fmt.Sprint("line ", i)})))
-		if _, err := w.Write(&event.Batch{Events: events}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	block, _ := format.(codec.BlockFormat).NewBlockEncoder().Encode(nil, &event.Batch{Events: []*event.Event{{Body: Pack(Map{"log", "block"})}}})
-	if err := w.(codec.BlockWriter).WriteBlock(block, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if want := "line 0\nline 1\nline 2\nblock\n"; out.String() != want || w.Size() != int64(len(want)) {
-		t.Errorf("wrote %q, size %d", out.String(), w.Size())
-	}
-	if format.Extension() != ".txt" {
-		t.Errorf("extension %q", format.Extension())
 	}
 }
 
