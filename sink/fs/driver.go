@@ -57,13 +57,6 @@ type PublishOptions struct {
 	DirMode uint32 // permission bits; 0 means the file system's own default
 }
 
-// Source is the content of an Upload, read once from 0 to Size by ReadAt. If it
-// also has a method OSFile() *os.File, a driver may let the kernel copy.
-type Source interface {
-	io.ReaderAt
-	Size() int64 // bytes
-}
-
 // Driver is one target as its driver knows it. All methods are safe for
 // concurrent use, give up when ctx ends, and answer with errors whose Class
 // tells what to do.

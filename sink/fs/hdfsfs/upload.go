@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"time"
@@ -77,7 +76,7 @@ func (u *upload) run(src fs.Source) (fs.Info, error) {
 
 // failed is the error of an Upload whose file exists.
 func (u *upload) failed(err error) error {
-	var source *sourceError
+	var source *fs.SourceError
 	if errors.As(err, &source) {
 		return &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Unclear, Err: err}
 	}
@@ -142,21 +141,14 @@ func (u *upload) fill(w *hdfs.FileWriter, src fs.Source, blockSize int64) error 
 		if u.ctx.Err() != nil {
 			return context.Cause(u.ctx)
 		}
-		want := min(int64(len(buf)), src.Size()-off, blockSize-off%blockSize)
-		n, err := src.ReadAt(buf[:want], off)
+		n, readErr := fs.ReadSlice(src, buf[:min(int64(len(buf)), blockSize-off%blockSize)], off)
 		if err := u.write(w, buf[:n]); err != nil {
 			return err
 		}
-		off += int64(n)
-		switch {
-		case off == src.Size() && (err == nil || err == io.EOF):
-		case err == io.EOF:
-			return &sourceError{off, io.ErrUnexpectedEOF}
-		case err != nil:
-			return &sourceError{off, err}
-		case n == 0:
-			return &sourceError{off, io.ErrNoProgress}
+		if readErr != nil {
+			return readErr
 		}
+		off += int64(n)
 	}
 	return nil
 }
@@ -244,14 +236,3 @@ func (u *upload) check(size int64) (fs.Info, error) {
 	}
 	return info, nil
 }
-
-// sourceError is what went wrong with the content and not with the target.
-type sourceError struct {
-	off int64
-	err error
-}
-
-func (e *sourceError) Error() string {
-	return fmt.Sprintf("read what is to be written, at byte %d: %v", e.off, e.err)
-}
-func (e *sourceError) Unwrap() error { return e.err }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 
@@ -70,7 +69,7 @@ func uploadFailed(ctx context.Context, hidden string, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return ended(ctx, "upload", hidden)
 	}
-	var source *sourceError
+	var source *fs.SourceError
 	if class, _ := classify(err, true); !errors.As(err, &source) && (class == fs.Target || class == fs.Path) {
 		return failed("upload", hidden, err, true)
 	}
@@ -165,7 +164,7 @@ func memoryCopy(ctx context.Context, dst *os.File, src fs.Source, off int64, p *
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		n, readErr := src.ReadAt(buf[:min(int64(len(buf)), src.Size()-off)], off)
+		n, readErr := fs.ReadSlice(src, buf, off)
 		if _, err := dst.Write(buf[:n]); err != nil {
 			return err
 		}
@@ -173,27 +172,9 @@ func memoryCopy(ctx context.Context, dst *os.File, src fs.Source, off int64, p *
 		if err := p.wrote(off); err != nil {
 			return err
 		}
-		switch {
-		case off == src.Size() && (readErr == nil || readErr == io.EOF):
-		case readErr == io.EOF:
-			return &sourceError{off, io.ErrUnexpectedEOF}
-		case readErr != nil:
-			return &sourceError{off, readErr}
-		case n == 0:
-			return &sourceError{off, io.ErrNoProgress}
+		if readErr != nil {
+			return readErr
 		}
 	}
 	return nil
 }
-
-// sourceError is what went wrong with the content and not with the target,
-// which it says nothing about.
-type sourceError struct {
-	off int64
-	err error
-}
-
-func (e *sourceError) Error() string {
-	return fmt.Sprintf("read what is to be written, at byte %d: %v", e.off, e.err)
-}
-func (e *sourceError) Unwrap() error { return e.err }

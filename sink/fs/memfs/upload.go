@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"path"
 	"syscall"
 
@@ -29,13 +28,12 @@ func (d *Driver) Upload(ctx context.Context, src target.Source, hidden string, o
 	}
 	buf := make([]byte, min(slice, src.Size()))
 	for off := int64(0); off < src.Size(); {
-		want := min(int64(len(buf)), src.Size()-off)
-		read, readErr := src.ReadAt(buf[:want], off)
+		read, readErr := target.ReadSlice(src, buf, off)
 		if err := d.store.append(ctx, n, hidden, buf[:read]); err != nil {
 			return target.Info{}, err
 		}
 		off += int64(read)
-		if readErr != nil && (readErr != io.EOF || off < src.Size()) {
+		if readErr != nil {
 			return target.Info{}, &target.Error{Op: "upload", Path: hidden, Class: target.Unclear, Err: readErr}
 		}
 	}
