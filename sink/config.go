@@ -5,11 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/out-hdfs/out_hdfs/sink/chunk"
-
 	"github.com/out-hdfs/out_hdfs/assigner"
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/rolling"
+	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )

@@ -2,12 +2,10 @@ package sink
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/bucket"
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
-
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
@@ -148,12 +146,13 @@ func pendingStatus(p journal.Part) PartStatus {
 		Number: p.Number, State: "pending", Target: p.Target + p.Base, Bucket: p.Bucket,
 		Bytes: p.Length, Records: p.Records, Since: p.First, Why: p.Held,
 	}
+	_, uploaded := p.Uploaded()
 	switch {
 	case p.Held != "":
 		out.State = "held"
 	case len(p.Finals) > 0:
 		out.State = "renaming"
-	case slices.ContainsFunc(p.Attempts, func(a journal.Attempt) bool { return a.State == journal.AttemptUploaded }):
+	case uploaded:
 		out.State = "uploaded"
 	}
 	return out

@@ -144,7 +144,7 @@ func (s *Stage) insist(ctx context.Context, what string, except *part, do func()
 				"state_dir", s.cfg.StateDir, "error", err, "do", "make room on the disk, or check it")
 		}
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-			s.rollWhere(ctx, rolling.DiskFull, func(p *part) bool { return p != except })
+			s.rollAllBut(ctx, except, rolling.DiskFull)
 		}
 		run.Sleep(ctx, b.Next())
 	}

@@ -48,7 +48,7 @@ func (s *Stage) room(ctx context.Context) bool {
 	if !s.full() {
 		return true
 	}
-	s.rollWhere(ctx, rolling.StateLimit, func(*part) bool { return true })
+	s.rollAllBut(ctx, nil, rolling.StateLimit)
 	return s.sealer.idle() && s.down.Idle()
 }
 
@@ -81,7 +81,7 @@ func (s *Stage) RollPinning() {
 // RollAll rolls every in-progress part for a stop, and reports whether that was
 // done before ctx, or the stage, ended.
 func (s *Stage) RollAll(ctx context.Context) bool {
-	return s.ask(ctx, func() { s.rollWhere(ctx, rolling.Stop, func(*part) bool { return true }) })
+	return s.ask(ctx, func() { s.rollAllBut(ctx, nil, rolling.Stop) })
 }
 
 // rollLeast rolls the part that is before all others, if there is one.
@@ -97,9 +97,10 @@ func (s *Stage) rollLeast(ctx context.Context, why rolling.Reason, before func(x
 	}
 }
 
-func (s *Stage) rollWhere(ctx context.Context, why rolling.Reason, which func(*part) bool) {
+// rollAllBut rolls every part except one, or every part if that is nil.
+func (s *Stage) rollAllBut(ctx context.Context, except *part, why rolling.Reason) {
 	for _, p := range s.parts {
-		if which(p) {
+		if p != except {
 			s.roll(ctx, p, why)
 		}
 	}

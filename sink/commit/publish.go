@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
@@ -75,11 +74,10 @@ func (c *commit) publishAgain(ctx context.Context, a journal.Attempt, final stri
 
 // decide finds out what became of a publishing that may have happened.
 func (c *commit) decide(ctx context.Context) error {
-	i := slices.IndexFunc(c.p.Attempts, func(a journal.Attempt) bool { return a.State == journal.AttemptUploaded })
-	if i < 0 {
+	a, ok := c.p.Uploaded()
+	if !ok {
 		return c.hold(ctx, "the journal doesn't say which file was being renamed", lookFirst)
 	}
-	a := c.p.Attempts[i]
 	place, err := c.target.Locate(ctx, fs.FileID(a.ID), append([]string{a.Temp}, c.p.Finals...)...)
 	if err != nil {
 		return err

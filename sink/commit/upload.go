@@ -56,10 +56,8 @@ func (c *commit) strange(ctx context.Context, a journal.Attempt) (bool, error) {
 // uploaded returns an attempt that is whole on the target, making one if there
 // is none. It returns nil without an error if the part is held.
 func (c *commit) uploaded(ctx context.Context) (*journal.Attempt, error) {
-	for _, a := range c.p.Attempts {
-		if a.State == journal.AttemptUploaded {
-			return &a, nil
-		}
+	if a, ok := c.p.Uploaded(); ok {
+		return &a, nil
 	}
 	src, err := c.s.staging.Open(Staged(c.p))
 	if err != nil {

@@ -61,7 +61,7 @@ func (f Resolved) apply(s *state, _ log.Location) {
 	case AcceptDone:
 		// The temp may be the very file that was published: it isn't removed.
 		s.withPart(f.Part, KindResolved, func(p *Part) {
-			p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool { return a.State == AttemptUploaded })
+			p.Attempts = slices.DeleteFunc(p.Attempts, Attempt.uploaded)
 			s.finish(p, "")
 		})
 	case DecodeAgain, DeadLetter:

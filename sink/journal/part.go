@@ -13,7 +13,8 @@ type AttemptState uint8
 const (
 	// AttemptBegun: the temp may exist, with any content.
 	AttemptBegun AttemptState = iota
-	// AttemptUploaded: the temp is whole, and is the file that Info identifies.
+	// AttemptUploaded: the temp is whole, and is the file that ID,
+	// Length and ModTime identify.
 	AttemptUploaded
 )
 
@@ -58,6 +59,17 @@ type Part struct {
 	// held.
 	Held string
 }
+
+// Uploaded is the attempt whose temp is whole on the target, if there is one.
+func (p *Part) Uploaded() (Attempt, bool) {
+	i := slices.IndexFunc(p.Attempts, Attempt.uploaded)
+	if i < 0 {
+		return Attempt{}, false
+	}
+	return p.Attempts[i], true
+}
+
+func (a Attempt) uploaded() bool { return a.State == AttemptUploaded }
 
 func (p *Part) clone() Part {
 	c := *p
