@@ -87,10 +87,10 @@ func (p *parsing) checkAssigner() {
 		return
 	}
 	if p.has(KeyBucketFormat) && s.Buckets.Assigner != AssignerDatetime {
-		p.wrong(KeyBucketFormat, "it has no effect with %s %s; leave it out or set %s %s", KeyAssigner, s.Buckets.Assigner, KeyAssigner, AssignerDatetime)
+		p.noEffect(KeyBucketFormat, KeyAssigner, s.Buckets.Assigner, AssignerDatetime)
 	}
 	if p.has(KeyPartitionBy) && s.Buckets.Assigner != AssignerPartition {
-		p.wrong(KeyPartitionBy, "it has no effect with %s %s; leave it out or set %s %s", KeyAssigner, s.Buckets.Assigner, KeyAssigner, AssignerPartition)
+		p.noEffect(KeyPartitionBy, KeyAssigner, s.Buckets.Assigner, AssignerPartition)
 	}
 	if p.has(KeyBucketTime) && s.Buckets.Assigner == AssignerBasePath {
 		p.wrong(KeyBucketTime, "it has no effect with %s %s; leave it out", KeyAssigner, s.Buckets.Assigner)

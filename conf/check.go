@@ -29,6 +29,12 @@ func (p *parsing) wrong(key string, format string, args ...any) {
 	p.mistakes = append(p.mistakes, &Mistake{Key: key, Value: p.given[key], Err: fmt.Errorf(format, args...)})
 }
 
+// noEffect refuses an option that another one, as it is set, leaves without use,
+// and says what that one would have to be.
+func (p *parsing) noEffect(key, other, is, needed string) {
+	p.wrong(key, "it has no effect with %s %s; leave it out or set %s %s", other, is, other, needed)
+}
+
 func (p *parsing) warn(key, format string, args ...any) {
 	if !p.failed[key] {
 		p.warnings = append(p.warnings, key+": "+fmt.Sprintf(format, args...))

@@ -50,7 +50,7 @@ func (p *parsing) checkRolling() {
 	if s.Rolling.Policy == RollingOnCheckpoint {
 		for _, key := range limits {
 			if p.has(key) {
-				p.wrong(key, "it has no effect with %s %s; leave it out or set %s %s", KeyRollingPolicy, s.Rolling.Policy, KeyRollingPolicy, RollingDefault)
+				p.noEffect(key, KeyRollingPolicy, s.Rolling.Policy, RollingDefault)
 			}
 		}
 		return
