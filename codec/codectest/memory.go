@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
 // size: Size is never behind what is written, and close to what the file will
@@ -39,14 +40,6 @@ func size(t *testing.T, h Harness) {
 	}
 }
 
-func heap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // memory: open files hold no more than Buffered says, but for some kilobytes
 // each.
 func memory(t *testing.T, h Harness) {
@@ -70,13 +63,13 @@ func memory(t *testing.T, h Harness) {
 			t.Fatal(err)
 		}
 	}
-	before := heap()
+	before := eventtest.Heap()
 	writers := open(files)
 	said := int64(0)
 	for _, w := range writers {
 		said += w.Buffered()
 	}
-	if held := heap() - before; held > said*5/4+files*unsaid {
+	if held := eventtest.Heap() - before; held > said*5/4+files*unsaid {
 		t.Errorf("%d files say that they hold %d bytes, and hold %d", files, said, held)
 	}
 	runtime.KeepAlive(writers)
@@ -96,16 +89,16 @@ func givenUp(t *testing.T, h Harness) {
 		}
 	}
 	drop(3)
-	goroutines, before := runtime.NumGoroutine(), heap()
+	goroutines, before := runtime.NumGoroutine(), eventtest.Heap()
 	drop(40)
 	const left = 4 << 20
 	for range 50 { // finalizers and goroutines that end take a moment
-		if heap()-before < left && runtime.NumGoroutine() <= goroutines {
+		if eventtest.Heap()-before < left && runtime.NumGoroutine() <= goroutines {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if held := heap() - before; held >= left {
+	if held := eventtest.Heap() - before; held >= left {
 		t.Errorf("40 files that were given up still hold %d bytes", held)
 	}
 	if n := runtime.NumGoroutine(); n > goroutines {

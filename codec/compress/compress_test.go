@@ -275,14 +275,14 @@ func TestMemoryOfAnOpenZstdFile(t *testing.T) {
 			b := events(8000, 200)
 			block, _ := wrapped.(codec.BlockFormat).NewBlockEncoder().Encode(nil, b)
 			writers := make([]codec.Writer, files)
-			before := heap()
+			before := Heap()
 			for i := range writers {
 				writers[i], _ = wrapped.NewWriter(io.Discard, codec.Meta{})
 				if err := writers[i].(codec.BlockWriter).WriteBlock(block, 1); err != nil {
 					t.Fatal(err)
 				}
 			}
-			held := int64(heap()-before) / files
+			held := (Heap() - before) / files
 			said := writers[0].Buffered()
 			if said < held*9/10 || said > held*13/10 {
 				t.Errorf("a writer says %d bytes, and holds %d", said, held)
@@ -296,14 +296,6 @@ func TestMemoryOfAnOpenZstdFile(t *testing.T) {
 	if _, err := w.Write(events(10, 100)); err != nil || w.Buffered() > 10<<10 {
 		t.Errorf("a file of ten records holds %d bytes, error %v", w.Buffered(), err)
 	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 func TestSharesAllocateNothing(t *testing.T) {

@@ -36,14 +36,6 @@ func wide(n, from int) []byte {
 	return b
 }
 
-func heap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // openFiles begins files and writes chunks to them in turn.
 func openFiles(tb testing.TB, format codec.Format, files, chunks int) (writers []codec.Writer, peak int64) {
 	tb.Helper()
@@ -76,7 +68,7 @@ func openFiles(tb testing.TB, format codec.Format, files, chunks int) (writers [
 func TestManyOpenFiles(t *testing.T) {
 	const limit, files = 128e6, 200
 	format := formatOf(t, parquet.Options{}, "", false)
-	before := heap()
+	before := Heap()
 	writers, peak := openFiles(t, format, files, 14)
 	if peak > limit-files*64<<10 {
 		t.Errorf("%d files held %d bytes", files, peak)
@@ -85,7 +77,7 @@ func TestManyOpenFiles(t *testing.T) {
 	for _, w := range writers {
 		counted += w.Buffered()
 	}
-	real := heap() - before
+	real := Heap() - before
 	if real > counted*5/4+4<<20 || real < counted/2 {
 		t.Errorf("the files say that they hold %d bytes, the heap has %d", counted, real)
 	}

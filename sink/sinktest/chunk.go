@@ -187,7 +187,7 @@ func (w *World) Must(s *sink.Sink, c Chunk) {
 	}
 }
 
-// one is a chunk of one record.
+// One is a chunk of one record.
 func One(id, bucket string) (c Chunk) {
 	c.Add(id, bucket)
 	return c

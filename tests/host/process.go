@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 )
@@ -157,9 +156,6 @@ func (p *Process) note(change func()) {
 	p.more = make(chan struct{})
 }
 
-// Pid is the process's id.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
-
 // Signal sends the process a signal. One that has ended gets none.
 func (p *Process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
 
@@ -186,20 +182,11 @@ func (p *Process) Events() []Event {
 // WaitFor waits until the events so far are as wanted. It gives up when ctx
 // ends or no more can come.
 func (p *Process) WaitFor(ctx context.Context, wanted func(events []Event) bool) error {
-	return p.waitFor(ctx, func() bool { return wanted(p.Events()) })
-}
-
-// WaitForLog waits, likewise, until the log says text.
-func (p *Process) WaitForLog(ctx context.Context, text string) error {
-	return p.waitFor(ctx, func() bool { return strings.Contains(p.Log(), text) })
-}
-
-func (p *Process) waitFor(ctx context.Context, wanted func() bool) error {
 	for {
 		p.mu.Lock()
 		more, ended := p.more, p.open == 0
 		p.mu.Unlock()
-		if wanted() {
+		if wanted(p.Events()) {
 			return nil
 		}
 		if ended {

@@ -126,13 +126,7 @@ func (s *site) raceToOneName() {
 		errs := s.both(func(i int) error {
 			return clients[i].Publish(s.ctx(), infos[i], s.path(name("to")), publishing)
 		})
-		winner := 0
-		if errs[0] != nil {
-			winner = 1
-		}
-		if errs[winner] != nil {
-			s.Fatalf("nobody won: %v, %v", errs[0], errs[1])
-		}
+		winner := s.winner(errs)
 		s.class(errs[1-winner], fs.Exists)
 		s.same(name("to"), infos[winner])
 		s.missing(name(fmt.Sprint("from", winner)))
@@ -150,13 +144,7 @@ func (s *site) raceFromOneName() {
 		errs := s.both(func(i int) error {
 			return clients[i].Publish(s.ctx(), info, s.path(name(i)), publishing)
 		})
-		winner := 0
-		if errs[0] != nil {
-			winner = 1
-		}
-		if errs[winner] != nil {
-			s.Fatalf("nobody won: %v, %v", errs[0], errs[1])
-		}
+		winner := s.winner(errs)
 		s.same(name(winner), info)
 		s.missing(name("from"))
 		s.class(errs[1-winner], fs.Missing, fs.Unclear)
@@ -164,6 +152,17 @@ func (s *site) raceFromOneName() {
 			s.missing(name(1 - winner))
 		}
 	}
+}
+
+// winner is whose error is nil, the first of two.
+func (s *site) winner(errs [2]error) int {
+	for i, err := range errs {
+		if err == nil {
+			return i
+		}
+	}
+	s.Fatalf("nobody won: %v, %v", errs[0], errs[1])
+	return -1
 }
 
 // both runs f(0) and f(1) at the same time.

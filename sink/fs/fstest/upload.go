@@ -176,22 +176,12 @@ func (s *site) uploadRace() {
 	clients := []fs.Driver{s.driver, s.other()}
 	for round := range 10 {
 		name := fmt.Sprint("round", round)
-		errs := make([]error, len(clients))
-		var wg sync.WaitGroup
-		for i, c := range clients {
-			wg.Go(func() {
-				content := strings.Repeat(fmt.Sprint(i), 100_000)
-				_, errs[i] = c.Upload(s.ctx(), strings.NewReader(content), s.path(name), options)
-			})
-		}
-		wg.Wait()
-		winner := 0
-		if errs[0] != nil {
-			winner = 1
-		}
-		if errs[winner] != nil {
-			s.Fatalf("nobody won: %v, %v", errs[0], errs[1])
-		}
+		errs := s.both(func(i int) error {
+			content := strings.Repeat(fmt.Sprint(i), 100_000)
+			_, err := clients[i].Upload(s.ctx(), strings.NewReader(content), s.path(name), options)
+			return err
+		})
+		winner := s.winner(errs)
 		s.class(errs[1-winner], fs.Exists)
 		s.content(name, strings.Repeat(fmt.Sprint(winner), 100_000))
 	}

@@ -1,9 +1,6 @@
 package memfs
 
-import (
-	"context"
-	"syscall"
-)
+import "context"
 
 // Discard deletes a file.
 func (d *Driver) Discard(ctx context.Context, p string) error {
@@ -12,10 +9,7 @@ func (d *Driver) Discard(ctx context.Context, p string) error {
 	}
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
-	n, err := d.store.walkLocked(p)
-	if err == nil && n.children != nil {
-		err = syscall.EISDIR
-	}
+	n, err := d.store.fileLocked(p)
 	if err != nil {
 		return failed("discard", p, err)
 	}

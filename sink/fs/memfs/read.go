@@ -40,10 +40,7 @@ func (d *Driver) Open(ctx context.Context, p string) (io.ReadCloser, error) {
 	}
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
-	n, err := d.store.walkLocked(p)
-	if err == nil && n.children != nil {
-		err = syscall.EISDIR
-	}
+	n, err := d.store.fileLocked(p)
 	if err != nil {
 		return nil, failed("open", p, err)
 	}

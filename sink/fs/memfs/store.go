@@ -127,7 +127,7 @@ func (n *node) info() target.Info {
 	}
 }
 
-// walk finds the node at p, which is clean and absolute. The error is an errno.
+// walkLocked finds the node at p, which is clean and absolute. The error is an errno.
 func (s *Store) walkLocked(p string) (*node, error) {
 	n := s.root
 	for name := range strings.SplitSeq(strings.Trim(p, "/"), "/") {
@@ -144,6 +144,15 @@ func (s *Store) walkLocked(p string) (*node, error) {
 		n = next
 	}
 	return n, nil
+}
+
+// fileLocked finds what is at p, which must be no directory.
+func (s *Store) fileLocked(p string) (*node, error) {
+	n, err := s.walkLocked(p)
+	if err == nil && n.children != nil {
+		err = syscall.EISDIR
+	}
+	return n, err
 }
 
 // mkdirLocked finds the directory at p and makes what is missing of it, or
