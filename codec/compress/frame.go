@@ -54,7 +54,7 @@ func zstdOptions(level int) []zstd.EOption {
 func (f *frame) Extension() string { return f.extension }
 
 func (f *frame) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
-	return &frameWriter{w: w, format: f, header: f.header}, nil
+	return &frameWriter{out: codec.Output{W: w}, format: f, header: f.header}, nil
 }
 
 // keepEncoders is how many idle encoders a format keeps.
@@ -72,7 +72,7 @@ func (f *frame) encoder(w io.Writer) *zstd.Encoder {
 // frameWriter keeps rows as they are until they are worth an encoder's memory:
 // a file that stays small, or is begun only, takes none.
 type frameWriter struct {
-	w      io.Writer
+	out    codec.Output
 	format *frame
 	rows   codec.BlockEncoder // made by the first Write
 	z      *zstd.Encoder      // nil until there is enough
@@ -81,7 +81,6 @@ type frameWriter struct {
 	header   []byte // until the first row comes
 	gathered []byte // rows that z hasn't seen
 	fed      int64  // bytes that z has seen
-	size     int64  // bytes written
 	err      error  // the first, which is final
 }
 
@@ -137,7 +136,7 @@ func (w *frameWriter) feed(rows []byte) {
 		return
 	}
 	if w.z == nil {
-		w.z = w.format.encoder((*counted)(w))
+		w.z = w.format.encoder(&w.out)
 	}
 	if _, err := w.z.Write(rows); err != nil {
 		w.fail(err)
@@ -147,20 +146,8 @@ func (w *frameWriter) feed(rows []byte) {
 
 func (w *frameWriter) fail(err error) {
 	if w.err == nil {
-		w.err = fmt.Errorf("compressing behind byte %d: %w", w.size, err)
+		w.err = fmt.Errorf("compressing behind byte %d: %w", w.out.Size, err)
 	}
-}
-
-// counted is where the encoder of a frameWriter writes.
-type counted frameWriter
-
-func (c *counted) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.size += int64(n)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	return n, err
 }
 
 // zstdBlock is how many bytes an encoder gathers before it compresses them.
@@ -175,12 +162,12 @@ func (w *frameWriter) Size() int64 {
 	held := w.fed % zstdBlock
 	rest := int64(len(w.gathered)) + held
 	if w.closed {
-		return w.size
+		return w.out.Size
 	}
 	if done := w.fed - held; done > 0 {
-		return w.size + int64(float64(rest)*float64(w.size)/float64(done))
+		return w.out.Size + int64(float64(rest)*float64(w.out.Size)/float64(done))
 	}
-	return w.size + (rest+usualRatio-1)/usualRatio
+	return w.out.Size + (rest+usualRatio-1)/usualRatio
 }
 
 // encoderMemory is what an encoder with zstdWindow holds, in bytes. It is

@@ -15,31 +15,25 @@ type writer struct {
 }
 
 func (f format) NewWriter(w io.Writer, _ codec.Meta) (codec.Writer, error) {
-	to := &first{w: w, header: f.Header()}
+	to := &first{out: codec.Output{W: w}, header: f.Header()}
 	return &writer{json.NewLineWriter(to, newEncoder(f.options)), to}, nil
 }
 
 // Size implements codec.Writer.
-func (w *writer) Size() int64 { return w.LineWriter.Size() + w.first.size }
+func (w *writer) Size() int64 { return w.first.out.Size }
 
 // first is a writer that begins with a header.
 type first struct {
-	w      io.Writer
+	out    codec.Output
 	header []byte // until it is written
-	size   int64  // of the header, once it is written
 }
 
 func (f *first) Write(b []byte) (int, error) {
 	if len(f.header) > 0 {
-		n, err := f.w.Write(f.header)
-		f.size += int64(n)
-		if err == nil && n < len(f.header) {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
+		if _, err := f.out.Write(f.header); err != nil {
 			return 0, err
 		}
 		f.header = nil
 	}
-	return f.w.Write(b)
+	return f.out.Write(b)
 }

@@ -12,17 +12,16 @@ import (
 // given is written at once, and the io.Writer buffers. It is the writer of any
 // format whose blocks can simply be put one behind the other.
 type LineWriter struct {
-	w    io.Writer
-	enc  codec.BlockEncoder
-	buf  []byte
-	size int64
-	err  error // the first, which is final
+	out codec.Output
+	enc codec.BlockEncoder
+	buf []byte
+	err error // the first, which is final
 }
 
 // NewLineWriter returns a writer to w of what enc makes, which it owns from
 // then on.
 func NewLineWriter(w io.Writer, enc codec.BlockEncoder) *LineWriter {
-	return &LineWriter{w: w, enc: enc}
+	return &LineWriter{out: codec.Output{W: w}, enc: enc}
 }
 
 // keepBuffer is how much of its buffer a writer keeps between batches, in
@@ -51,19 +50,14 @@ func (w *LineWriter) WriteBlock(block []byte, records int) error {
 	if w.err != nil || len(block) == 0 {
 		return w.err
 	}
-	n, err := w.w.Write(block)
-	w.size += int64(n)
-	if err == nil && n < len(block) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		w.err = fmt.Errorf("writing %d records, %d bytes, behind byte %d: %w", records, len(block), w.size, err)
+	if _, err := w.out.Write(block); err != nil {
+		w.err = fmt.Errorf("writing %d records, %d bytes, behind byte %d: %w", records, len(block), w.out.Size, err)
 	}
 	return w.err
 }
 
 // Size implements codec.Writer: the bytes written so far.
-func (w *LineWriter) Size() int64 { return w.size }
+func (w *LineWriter) Size() int64 { return w.out.Size }
 
 // Buffered implements codec.Writer. No record is ever held back; the memory is
 // what the next Write reuses.

@@ -11,7 +11,7 @@ import (
 )
 
 type writer struct {
-	w      io.Writer
+	out    codec.Output
 	format *format
 	meta   codec.Meta
 	file   *File              // nil until the first rows decide how it begins
@@ -22,14 +22,13 @@ type writer struct {
 	packed   int64  // bytes of rows in the members written
 	members  int64  // bytes of those members
 	records  int64  // that those members say they hold, if they do
-	size     int64  // bytes written
 	since    int64  // bytes written behind Head or the last Before
 	err      error  // the first, which is final
 }
 
 // NewWriter implements codec.Format. Nothing is written before the first row.
 func (f *format) NewWriter(w io.Writer, m codec.Meta) (codec.Writer, error) {
-	wr := &writer{w: w, format: f, meta: m}
+	wr := &writer{out: codec.Output{W: w}, format: f, meta: m}
 	if f.options.Count != nil {
 		return &countingWriter{wr}, nil
 	}
@@ -182,15 +181,11 @@ func (w *writer) put(b []byte) {
 	if w.err != nil || len(b) == 0 {
 		return
 	}
-	n, err := w.w.Write(b)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
+	behind := w.out.Size
+	if _, err := w.out.Write(b); err != nil {
+		w.err = fmt.Errorf("writing %d bytes behind byte %d: %w", len(b), behind, err)
 	}
-	if err != nil {
-		w.err = fmt.Errorf("writing %d bytes behind byte %d: %w", len(b), w.size, err)
-	}
-	w.size += int64(n)
-	w.since += int64(n)
+	w.since += w.out.Size - behind
 }
 
 // unknownRatio is what rows are taken to shrink to before the file has a
@@ -202,9 +197,9 @@ const unknownRatio = 4
 func (w *writer) Size() int64 {
 	gathered := int64(len(w.gathered))
 	if w.packed == 0 {
-		return w.size + (gathered+unknownRatio-1)/unknownRatio
+		return w.out.Size + (gathered+unknownRatio-1)/unknownRatio
 	}
-	return w.size + int64(float64(gathered)*float64(w.members)/float64(w.packed))
+	return w.out.Size + int64(float64(gathered)*float64(w.members)/float64(w.packed))
 }
 
 // Buffered implements codec.Writer.

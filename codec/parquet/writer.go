@@ -14,13 +14,12 @@ import (
 // writer writes one file.
 type writer struct {
 	format  *files
-	w       io.Writer
+	out     codec.Output
 	meta    codec.Meta
 	tree    *tree // nil until the first records
 	columns []column
 	footer  footer
 	rows    int64 // of the row group that is being built
-	size    int64 // bytes written
 	closed  bool
 	err     error // the first, which is final
 
@@ -32,7 +31,7 @@ type writer struct {
 }
 
 func newWriter(f *files, w io.Writer, m codec.Meta) *writer {
-	p := &writer{format: f, w: w, meta: m, leave: new(atomic.Int64)}
+	p := &writer{format: f, out: codec.Output{W: w}, meta: m, leave: new(atomic.Int64)}
 	f.open.Add(1)
 	p.leave.Store(1)
 	// A file that is given up is dropped without Close: it counts as open, and
@@ -52,7 +51,7 @@ func (p *writer) begin(b *event.Batch) error {
 	for i := range p.columns {
 		p.columns[i].init(&t.leaves[i])
 	}
-	if p.size > 0 { // a batch without records came before
+	if p.out.Size > 0 { // a batch without records came before
 		return nil
 	}
 	return p.put([]byte(magic))
@@ -64,13 +63,8 @@ func (p *writer) fail(err error) error {
 }
 
 func (p *writer) put(b []byte) error {
-	n, err := p.w.Write(b)
-	p.size += int64(n)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		return p.fail(fmt.Errorf("write %d bytes behind byte %d of a Parquet file: %w", len(b), p.size, err))
+	if _, err := p.out.Write(b); err != nil {
+		return p.fail(fmt.Errorf("write %d bytes behind byte %d of a Parquet file: %w", len(b), p.out.Size, err))
 	}
 	return nil
 }
@@ -207,7 +201,7 @@ func (p *writer) endGroup(pages *pager) error {
 	if p.rows == 0 {
 		return nil
 	}
-	start := p.size
+	start := p.out.Size
 	chunks := make([]chunk, len(p.columns))
 	for i := range p.columns {
 		if err := p.putChunk(&p.columns[i], &chunks[i], pages); err != nil {
@@ -241,13 +235,13 @@ func (p *writer) putChunk(c *column, at *chunk, pages *pager) error {
 	if err := p.endPage(c, pages); err != nil {
 		return err
 	}
-	begin := p.size
+	begin := p.out.Size
 	if c.dictPages > 0 {
 		page, err := pages.dictionary(c)
 		if err != nil {
 			return p.fail(err)
 		}
-		at.dictionary = p.size
+		at.dictionary = p.out.Size
 		if err := p.put(page); err != nil {
 			return err
 		}
@@ -255,13 +249,13 @@ func (p *writer) putChunk(c *column, at *chunk, pages *pager) error {
 	if c.useDict {
 		c.boundDictionary()
 	}
-	at.data = p.size
+	at.data = p.out.Size
 	for _, page := range c.pages {
 		if err := p.put(page); err != nil {
 			return err
 		}
 	}
-	at.size = p.size - begin
+	at.size = p.out.Size - begin
 	return nil
 }
 
@@ -269,9 +263,9 @@ func (p *writer) putChunk(c *column, at *chunk, pages *pager) error {
 // by what those before did.
 func (p *writer) Size() int64 {
 	if p.closed {
-		return p.size
+		return p.out.Size
 	}
-	return p.size + p.encoded() + int64(len(p.footer.groups))
+	return p.out.Size + p.encoded() + int64(len(p.footer.groups))
 }
 
 // Buffered implements codec.Writer.
