@@ -36,6 +36,7 @@ type Sink struct {
 	cfg     Config
 	log     *slog.Logger
 	journal *journal.Journal
+	before  journal.Totals // what earlier processes published
 	staging *staging.Area
 
 	intake  *intake.Intake
@@ -66,7 +67,7 @@ func Open(cfg Config) (*Sink, error) {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
-	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
+	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
 	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())

@@ -84,6 +84,14 @@ func (s *Sink) Status(ctx context.Context) Status {
 	return st
 }
 
+// Published counts what was published since Open, from its first moment on.
+func (s *Sink) Published() FinishedStatus {
+	now := s.journal.Totals()
+	return FinishedStatus{
+		Parts: now.Parts - s.before.Parts, Records: now.Records - s.before.Records, Bytes: now.Bytes - s.before.Bytes,
+	}
+}
+
 func (s *Sink) partStatus(state string, parts []bucket.InProgress) []PartStatus {
 	out := make([]PartStatus, 0, len(parts))
 	for _, p := range parts {

@@ -198,3 +198,30 @@ func TestStatusJSON(t *testing.T) {
 		t.Errorf("an empty status has %v", got)
 	}
 }
+
+// TestPublishedCountsFromOpen: what the last process left is published at once
+// after Open, and counted; what that process published isn't.
+func TestPublishedCountsFromOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := sinktest.NewWorld(t)
+		w.Change = eachRolls
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
+		synctest.Wait()
+		if got := s.Published(); got.Parts != 1 || got.Records != 1 || got.Bytes == 0 {
+			t.Fatalf("the first process published %+v", got)
+		}
+		w.Store.SetDown(errors.New("connection refused"))
+		w.Must(s, sinktest.One("c1", "b0"))
+		w.Must(s, sinktest.One("c2", "b1"))
+		w.Close(s)
+		w.Store.SetDown(nil)
+		s = w.Open()
+		synctest.Wait()
+		if got, ever := s.Published(), w.Status(s).Finished; got.Parts != 2 || got.Records != 2 || ever.Parts != 3 {
+			t.Errorf("the next one published %+v of %+v", got, ever)
+		}
+		w.Close(s)
+		w.MustBeRight()
+	})
+}

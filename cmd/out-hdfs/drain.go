@@ -78,12 +78,10 @@ func drain(ctx context.Context, out io.Writer, values map[string]string) error {
 	if err != nil {
 		return err
 	}
-	before := s.Status(ctx).Finished
 	drainErr := s.Drain(ctx)
-	st := s.Status(context.Background())
+	st, published := s.Status(context.Background()), s.Published()
 	err = s.Close()
-	fmt.Fprintf(out, "published %d parts with %d records\n",
-		st.Finished.Parts-before.Parts, st.Finished.Records-before.Records)
+	fmt.Fprintf(out, "published %d parts with %d records\n", published.Parts, published.Records)
 	return errors.Join(drainErr, err, leftBehind(st))
 }
 
