@@ -13,8 +13,8 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/event"
 )
 
-// beside is how many columns come before the record's: date and tag.
-const beside = 2
+// outside is how many columns come before the record's: date.
+const outside = 1
 
 // arrowFile writes Parquet with arrow-go: the values that our own encoder
 // writes, from the same walk over the chunk, in a RecordBuilder that knows the
@@ -23,7 +23,7 @@ type arrowFile struct {
 	schema  *arrow.Schema
 	codec   compress.Compression
 	builder *array.RecordBuilder
-	fields  []arrowField // of the record, without what lies beside it
+	fields  []arrowField // of the record, without what lies outside it
 	w       *pqarrow.FileWriter
 	out     discarded
 	reader  event.Reader
@@ -40,7 +40,7 @@ func newArrow(compression string) (*arrowFile, error) {
 	}
 	schema := arrowSchema()
 	a := &arrowFile{schema: schema, codec: codec, builder: array.NewRecordBuilder(memory.DefaultAllocator, schema)}
-	a.fields = fieldsOfBuilders(schema.Fields(), a.builder.Field)[beside : schema.NumFields()-1]
+	a.fields = fieldsOfBuilders(schema.Fields(), a.builder.Field)[outside : schema.NumFields()-1]
 	return a, nil
 }
 
@@ -53,12 +53,11 @@ func (a *arrowFile) add(chunk []byte) (err error) {
 			return err
 		}
 	}
-	date, tags := a.builder.Field(0).(*array.TimestampBuilder), a.builder.Field(1).(*array.StringBuilder)
+	date := a.builder.Field(0).(*array.TimestampBuilder)
 	rest := a.builder.Field(a.schema.NumFields() - 1)
 	var e event.Event
 	for a.reader.Reset(chunk); a.reader.Next(&e); {
 		date.Append(arrow.Timestamp(e.Time.Sec*1e6 + int64(e.Time.Nsec/1e3)))
-		tags.Append(tag)
 		fill(e.Body, a.fields)
 		rest.AppendNull()
 	}
@@ -80,7 +79,7 @@ func arrowSchema() *arrow.Schema {
 		return arrow.Field{Name: name, Type: t, Nullable: true}
 	}
 	return arrow.NewSchema([]arrow.Field{
-		field("date", arrow.FixedWidthTypes.Timestamp_us), field("tag", text),
+		field("date", arrow.FixedWidthTypes.Timestamp_us),
 		field("log", text), field("stream", text), field("level", text),
 		field("id", arrow.PrimitiveTypes.Int64), field("latency", arrow.PrimitiveTypes.Float64), field("ok", arrow.FixedWidthTypes.Boolean),
 		field("kubernetes", arrow.StructOf(

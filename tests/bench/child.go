@@ -41,6 +41,7 @@ type job struct {
 	Abandon     bool   // leave everything unfinished; with Away nothing is published before
 	Format      string // what to encode, and how it is compressed
 	Compression string
+	Rival       string // whose files are open instead of ours
 	Profile     string // write a CPU profile there
 	Path        string // where the sink or the client writes; a local folder if empty
 	ConfDir     string // of the HDFS of Path; for a client the NameNode's address

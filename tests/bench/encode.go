@@ -30,7 +30,7 @@ const (
 
 func (j job) encoding() (encoding, error) {
 	switch j.What {
-	case "encode":
+	case "encode", rivalParquetGo:
 		return newOwn(j)
 	case "pqarrow":
 		return newArrow(j.Compression)
@@ -92,8 +92,12 @@ func (j job) read() (chunks [][]byte, err error) {
 	return chunks, nil
 }
 
-// format is the format of the job's configuration.
+// format is the format of the job's configuration, or a rival's that stands in
+// for it.
 func (j job) format() (codec.Format, error) {
+	if j.What == rivalParquetGo || j.Rival == rivalParquetGo {
+		return newParquetGo(j.Compression, max(j.Buckets, 1))
+	}
 	values := map[string]string{
 		conf.KeyPath: "file:///nowhere", conf.KeyStateDir: j.Work, conf.KeyFormat: j.Format, conf.KeyCompression: j.Compression,
 		conf.KeyColumns: "date,log,stream,level,id,latency,ok,$kubernetes['pod_name'],$kubernetes['namespace_name'],$kubernetes['labels']",

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/out-hdfs/out_hdfs/conf"
 )
@@ -13,8 +15,11 @@ type rival struct {
 	compressions map[string]string // ours to its
 }
 
+// rivalParquetGo writes by way of our own interface of formats.
+const rivalParquetGo = "parquet-go"
+
 // rivals are the nearest public encoders in Go, by format.
-func rivals() map[string]rival {
+func rivals() map[string][]rival {
 	same := func(names ...string) map[string]string {
 		all := map[string]string{}
 		for _, name := range names {
@@ -22,10 +27,13 @@ func rivals() map[string]rival {
 		}
 		return all
 	}
-	return map[string]rival{
-		conf.FormatParquet: {"pqarrow", same("none", "snappy", "zstd", "gzip")},
-		conf.FormatAvro:    {"goavro", map[string]string{"none": "null", "snappy": "snappy", "deflate": "deflate"}},
-		conf.FormatJSON:    {"fluent-bit-go", same("none")},
+	return map[string][]rival{
+		conf.FormatParquet: {
+			{"pqarrow", same("none", "snappy", "zstd", "gzip")},
+			{rivalParquetGo, same("none", "snappy", "zstd", "gzip", "lz4_raw")},
+		},
+		conf.FormatAvro: {{"goavro", map[string]string{"none": "null", "snappy": "snappy", "deflate": "deflate"}}},
+		conf.FormatJSON: {{"fluent-bit-go", same("none")}},
 	}
 }
 
@@ -40,29 +48,44 @@ func (b *bench) formats(int) error {
 	if !b.wants("formats") {
 		return nil
 	}
-	w := table("a chunk's bytes to a file's, one core", "MB/s", "CPU s/GB", "out/in", "rival MB/s", "times as fast")
+	w := table("a chunk's bytes to a file's, one core", "MB/s", "CPU s/GB", "out/in",
+		"rival MB/s", "rival CPU s/GB", "rival out/in", "times as fast")
 	for _, format := range conf.FormatNames() {
-		against := rivals()[format]
 		for _, compression := range conf.Compressions(format) {
-			label := format + " " + compression
-			own := job{What: "encode", Format: format, Compression: compression}
-			theirs := job{What: against.what, Compression: against.compressions[compression]}
-			if theirs.Compression == "" {
-				r, err := b.run(own)
-				if err != nil {
-					return err
-				}
-				row(w, label, r.mbps(r.CPU), r.perGB(r.CPU), r.Out/r.Bytes)
-				continue
-			}
-			r, other, err := b.inTurn(own, theirs)
-			if err != nil {
+			if err := b.formatRows(w, job{What: "encode", Format: format, Compression: compression}); err != nil {
 				return err
 			}
-			row(w, label+", "+against.what, r.mbps(r.CPU), r.perGB(r.CPU), r.Out/r.Bytes, other.mbps(other.CPU), r.mbps(r.CPU)/other.mbps(other.CPU))
 		}
 	}
 	return w.Flush()
+}
+
+// formatRows are a row for each rival of a format and compression, or one
+// without.
+func (b *bench) formatRows(w io.Writer, own job) error {
+	label, alone := own.Format+" "+own.Compression, true
+	for _, against := range rivals()[own.Format] {
+		theirs := job{What: against.what, Compression: against.compressions[own.Compression]}
+		if theirs.Compression == "" {
+			continue
+		}
+		r, other, err := b.inTurn(own, theirs)
+		if err != nil {
+			return err
+		}
+		alone = false
+		row(w, label+", "+against.what, r.mbps(r.CPU), r.perGB(r.CPU), r.Out/r.Bytes,
+			other.mbps(other.CPU), other.perGB(other.CPU), other.Out/other.Bytes, r.mbps(r.CPU)/other.mbps(other.CPU))
+	}
+	if !alone {
+		return nil
+	}
+	r, err := b.run(own)
+	if err != nil {
+		return err
+	}
+	row(w, label, r.mbps(r.CPU), r.perGB(r.CPU), r.Out/r.Bytes)
+	return nil
 }
 
 // inTurn measures two jobs one after the other several times: whatever slows
@@ -99,18 +122,20 @@ func median(all []result) result {
 
 // openBuckets measures the memory of Parquet files that are open at a time,
 // under the default memory_limit: what their writers say they hold, which the
-// sink counts, and the process's own.
+// sink counts, and the process's own; and those of parquet-go's.
 func (b *bench) openBuckets(int) error {
 	if !b.wants("open") {
 		return nil
 	}
 	w := table("open parquet buckets, memory_limit 256M", "counted MB", "counted kB a bucket", "peak MB", "row groups a file", "out/in")
 	for _, buckets := range []int{1, 20, 200} {
-		r, err := b.run(job{What: "open", Format: conf.FormatParquet, Buckets: buckets})
-		if err != nil {
-			return err
+		for _, rival := range []string{"", rivalParquetGo} {
+			r, err := b.run(job{What: "open", Format: conf.FormatParquet, Compression: "snappy", Buckets: buckets, Rival: rival})
+			if err != nil {
+				return err
+			}
+			row(w, strings.TrimSpace(fmt.Sprint(buckets, " ", rival)), r.Held/1e6, r.Held/1e3/float64(buckets), r.PeakMB, r.Groups, r.Out/r.Bytes)
 		}
-		row(w, fmt.Sprint(buckets), r.Held/1e6, r.Held/1e3/float64(buckets), r.PeakMB, r.Groups, r.Out/r.Bytes)
 	}
 	return w.Flush()
 }

@@ -25,7 +25,7 @@ func newGoavro(compression string) (*goavroFile, error) {
 func (g *goavroFile) add(chunk []byte) (err error) {
 	b := g.walk.batch(chunk)
 	if g.schema == "" {
-		s, err := schema.Open(schema.Options{DateKey: "date", TagKey: "tag"})
+		s, err := schema.Open(schema.Options{DateKey: "date"})
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,6 @@ func (g *goavroFile) add(chunk []byte) (err error) {
 	for _, e := range b.Events {
 		m := fieldsOf(e.Body, avroRecord)
 		m["date"] = goavro.Union("long.timestamp-micros", e.Time.Std())
-		m["tag"] = goavro.Union("string", tag)
 		m["_extra"] = nil
 		records = append(records, m)
 	}

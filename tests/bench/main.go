@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -249,7 +250,7 @@ func table(title string, columns ...string) *tabwriter.Writer {
 	return w
 }
 
-func row(w *tabwriter.Writer, label string, values ...float64) {
+func row(w io.Writer, label string, values ...float64) {
 	fmt.Fprintf(w, "%s\t", label)
 	for _, v := range values {
 		switch {
