@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
 // step is a share and how it comes.
@@ -141,7 +141,7 @@ func rejectsLeaveNoTrace(t *testing.T, h Harness) {
 // hostileChunks: each event is in the file or rejected, and those that are none
 // are rejected.
 func hostileChunks(t *testing.T, h Harness) {
-	for _, c := range HostileChunks() {
+	for _, c := range eventtest.HostileChunks() {
 		t.Run(c.Name, func(t *testing.T) {
 			for _, by := range h.ways() {
 				h.counted(t, c.Chunk, by)
@@ -158,7 +158,7 @@ func anyRecord(t *testing.T, h Harness) {
 	rapid.Check(t, func(t *rapid.T) {
 		var chunk []byte
 		for i := range rapid.IntRange(1, 5).Draw(t, "events") {
-			chunk = Append(chunk, Event(At(int64(i), 0), Maps(1).Draw(t, "metadata"), Maps(2).Draw(t, "record")))
+			chunk = eventtest.Append(chunk, eventtest.Event(eventtest.At(int64(i), 0), eventtest.Maps(1).Draw(t, "metadata"), eventtest.Maps(2).Draw(t, "record")))
 		}
 		h.counted(t, chunk, rapid.SampledFrom(h.ways()).Draw(t, "how"))
 	})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
-	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
 // share is a batch and what should become of it.
@@ -31,7 +31,7 @@ func text(n, size int) string {
 
 // batchOf makes a batch of a chunk's events.
 func batchOf(chunk []byte) *event.Batch {
-	events, _ := Read(chunk)
+	events, _ := eventtest.Read(chunk)
 	return &event.Batch{Tag: "app.log", Arrival: time.Unix(1767225600, 0), Events: events}
 }
 
@@ -42,8 +42,8 @@ func records(first, n, size int) share {
 	for i := first; i < first+n; i++ {
 		key := text(i, size)
 		s.keys = append(s.keys, key)
-		s.chunk = Append(s.chunk, Event(At(1767225600+int64(i), uint32(i%1000)*1e6), Map{}, Map{
-			Key, key, "id", i, "ok", i%3 == 0, "latency", float64(i) / 7, "labels", Map{"app", "shop", "tier", "backend"},
+		s.chunk = eventtest.Append(s.chunk, eventtest.Event(eventtest.At(1767225600+int64(i), uint32(i%1000)*1e6), eventtest.Map{}, eventtest.Map{
+			Key, key, "id", i, "ok", i%3 == 0, "latency", float64(i) / 7, "labels", eventtest.Map{"app", "shop", "tier", "backend"},
 		}))
 	}
 	s.batch = batchOf(s.chunk)
@@ -56,7 +56,7 @@ func (s share) with(places ...int) share {
 	for i, at := range places {
 		e := &event.Event{Ordinal: uint32(1000 + i)} // no record at all
 		if i%2 == 0 {
-			e.Raw, e.Malformed = Pack("text"), "it is no log event"
+			e.Raw, e.Malformed = eventtest.Pack("text"), "it is no log event"
 		}
 		at = min(at, len(s.batch.Events))
 		s.batch.Events = slices.Insert(s.batch.Events, at, e)
