@@ -67,16 +67,18 @@ type BlockFormat interface {
 // BlockEncoder encodes batches independent of each other. One goroutine uses
 // it at a time.
 type BlockEncoder interface {
-	// Encode appends the batch's events to dst. A reject leaves no bytes.
+	// Encode appends the batch's events to dst, and keeps no reference to either.
+	// Rejects leave no bytes, and several calls may make one block.
 	Encode(dst []byte, b *event.Batch) ([]byte, []Reject)
 }
 
 // BlockWriter appends what a BlockEncoder of the same format made.
 type BlockWriter interface {
 	Writer
-	// WriteBlock appends a block that holds the given number of records. After
-	// ErrOtherSchema nothing was written and the writer goes on as before: the
-	// same events, without those that were rejected, go to Write instead.
+	// WriteBlock appends a block that holds the given number of records, and keeps
+	// no reference to it. After ErrOtherSchema nothing was written and the writer
+	// goes on as before: the same events, without those that were rejected, go to
+	// Write instead.
 	WriteBlock(block []byte, records int) error
 }
 

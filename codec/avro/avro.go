@@ -80,14 +80,14 @@ func New(o Options) (codec.BlockFormat, error) {
 	}
 	f := &format{schemas: o.Schemas, codec: c.codec}
 	return members.New(members.Options{
-		Extension:  ".avro", // the compression is inside the file
-		NewEncoder: func() codec.BlockEncoder { return &rows{schemas: o.Schemas} },
-		NewPacker:  c.packer,
-		Least:      smallBlock,
-		Gather:     2 * smallBlock,
-		Begin:      f.begin,
-		HeadOnly:   true,
-		Count:      countBlock,
+		Extension:   ".avro", // the compression is inside the file
+		NewEncoder:  func() codec.BlockEncoder { return &rows{schemas: o.Schemas} },
+		NewPacker:   c.packer,
+		MinBatch:    smallBlock,
+		MinGathered: 2 * smallBlock,
+		Begin:       f.begin,
+		HeadOnly:    true,
+		Count:       countBlock,
 	}), nil
 }
 

@@ -29,7 +29,7 @@ var ErrList = errors.New("not a list of columns")
 type Column struct {
 	Name  string
 	value *event.Accessor
-	// plain columns fall back on what lies beside the record under their name.
+	// plain columns fall back on what lies outside the record under their name.
 	plain bool
 }
 

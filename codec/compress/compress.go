@@ -65,11 +65,11 @@ type compression struct {
 	// levels are 1 to levels, cheapest first; usual is the default. 0 levels
 	// means that there is nothing to choose.
 	levels, usual int
-	// least is how many bytes of rows are worth a member of a file: on log
+	// minMember is how many bytes of rows are worth a member of a file: on log
 	// records it is within about 5 % of what large members make. Smaller costs
 	// ratio, larger costs memory in each open file.
-	least  int
-	packer func(level int) Packer
+	minMember int
+	packer    func(level int) Packer
 }
 
 // The usual level of gzip is 5: on log records twice as fast as 6 for 6 % more
@@ -174,7 +174,7 @@ func Wrap(f codec.BlockFormat, name string, level int) (codec.Format, error) {
 		Extension:  f.Extension() + c.extension,
 		NewEncoder: f.NewBlockEncoder,
 		NewPacker:  func() members.Packer { return whole{c.packer(level)} },
-		Least:      c.least,
+		MinBatch:   c.minMember,
 		Begin:      func(codec.Meta, *event.Batch) members.File { return members.File{Rows: header} },
 	}), nil
 }

@@ -18,7 +18,7 @@ type frame struct {
 	codec.BlockFormat
 	extension string
 	level     int
-	least     int
+	minMember int
 	header    []byte
 
 	encoders members.Pool[*zstd.Encoder] // idle, for the files that are begun next
@@ -31,8 +31,8 @@ var (
 
 func newFrame(f codec.BlockFormat, c compression, level int, header []byte) *frame {
 	return &frame{
-		BlockFormat: f, extension: f.Extension() + c.extension, level: level, least: c.least, header: header,
-		encoders: members.Pool[*zstd.Encoder]{Most: keepEncoders},
+		BlockFormat: f, extension: f.Extension() + c.extension, level: level, minMember: c.minMember, header: header,
+		encoders: members.Pool[*zstd.Encoder]{Max: keepEncoders},
 	}
 }
 
@@ -98,7 +98,7 @@ func (w *frameWriter) Write(b *event.Batch) ([]codec.Reject, error) {
 	if len(w.gathered) > before {
 		w.begin()
 	}
-	if w.z != nil || len(w.gathered) >= w.format.least {
+	if w.z != nil || len(w.gathered) >= w.format.minMember {
 		w.feedPending()
 	}
 	return rejects, w.err
@@ -109,7 +109,7 @@ func (w *frameWriter) WriteBlock(block []byte, records int) error {
 	if len(block) > 0 {
 		w.begin()
 	}
-	if w.err == nil && w.z == nil && len(w.gathered)+len(block) < w.format.least {
+	if w.err == nil && w.z == nil && len(w.gathered)+len(block) < w.format.minMember {
 		w.gathered = append(w.gathered, block...)
 		return nil
 	}

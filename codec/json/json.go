@@ -124,7 +124,7 @@ func (e *Encoder) AppendLine(dst []byte, ev *event.Event, tag string) (_ []byte,
 	}
 	start := len(dst)
 	dst, ok := e.line(dst, ev, tag)
-	e.appender.shed()
+	e.appender.shrink()
 	if !ok {
 		return dst[:start], unsound
 	}
@@ -206,8 +206,8 @@ func (e *Encoder) tagJSON(tag string) []byte {
 // keepScratch is how much of its scratch memory an Appender keeps, in entries.
 const keepScratch = 16 << 10
 
-// shed gives memory back that only an unusually large map needed.
-func (a *Appender) shed() {
+// shrink gives memory back that only an unusually large map needed.
+func (a *Appender) shrink() {
 	if cap(a.members) > keepScratch {
 		a.members = nil
 	}

@@ -10,10 +10,10 @@ import (
 // member is one pair of an object that is being written, by its place in the
 // output.
 type member struct {
-	key  int // where the key's opening quote is
-	end  int // behind the key's closing quote
-	hash uint32
-	dead bool // the same key came again
+	key      int // where the key's opening quote is
+	end      int // behind the key's closing quote
+	hash     uint32
+	replaced bool // the same key came again
 }
 
 // object is an open object: its members so far are a.members[base:].
@@ -22,11 +22,11 @@ type member struct {
 // for each key: a filter of 256 bits tells apart nearly all keys of usual
 // maps, and only a key whose bit is taken is compared with those before it.
 type object struct {
-	base   int
-	start  int // where its opening brace goes
-	filter [4]uint64
-	table  int // where this object's part of a.table begins, -1 for none yet
-	dead   bool
+	base     int
+	start    int // where its opening brace goes
+	filter   [4]uint64
+	table    int // where this object's part of a.table begins, -1 for none yet
+	replaced bool
 }
 
 // manyMembers is from how many on keys are looked up in a table instead of one
@@ -98,7 +98,7 @@ func (a *Appender) add(o *object, dst []byte, m member) {
 	}
 	word, bit := m.hash>>30, uint64(1)<<(m.hash>>24&63)
 	if o.filter[word]&bit != 0 {
-		a.bury(o, dst, m)
+		a.replace(o, dst, m)
 	}
 	o.filter[word] |= bit
 	a.members = append(a.members, m)
@@ -107,13 +107,13 @@ func (a *Appender) add(o *object, dst []byte, m member) {
 	}
 }
 
-// bury marks the earlier member with m's key as dead.
-func (a *Appender) bury(o *object, dst []byte, m member) {
+// replace marks the earlier member that has m's key, if there is one.
+func (a *Appender) replace(o *object, dst []byte, m member) {
 	key := dst[m.key:m.end]
 	for k := o.base; k < len(a.members); k++ {
 		p := &a.members[k]
-		if p.hash == m.hash && !p.dead && string(dst[p.key:p.end]) == string(key) {
-			p.dead, o.dead = true, true
+		if p.hash == m.hash && !p.replaced && string(dst[p.key:p.end]) == string(key) {
+			p.replaced, o.replaced = true, true
 			return
 		}
 	}
@@ -136,7 +136,7 @@ func (a *Appender) rebuild(o *object, dst []byte, size int) {
 	clear(slots)
 	for k := o.base; k < len(a.members); k++ {
 		m := &a.members[k]
-		if m.dead {
+		if m.replaced {
 			continue
 		}
 		m.hash = uint32(maphash.Bytes(a.seed, dst[m.key:m.end]))
@@ -159,7 +159,7 @@ func (a *Appender) addToTable(o *object, dst []byte, m member) {
 	for ; slots[at] != 0; at = (at + 1) & (len(slots) - 1) {
 		p := &a.members[o.base+int(slots[at])-1]
 		if p.hash == m.hash && string(dst[p.key:p.end]) == string(key) {
-			p.dead, o.dead = true, true
+			p.replaced, o.replaced = true, true
 			break
 		}
 	}
@@ -168,13 +168,13 @@ func (a *Appender) addToTable(o *object, dst []byte, m member) {
 }
 
 // closeObject ends o, whose members are the end of dst, and gives its scratch
-// memory back. Dead members are removed in one pass.
+// memory back. Members that were replaced are removed in one pass.
 func (a *Appender) closeObject(o *object, dst []byte) []byte {
 	members := a.members[o.base:]
-	if o.dead {
+	if o.replaced {
 		to := o.start
 		for k, m := range members {
-			if m.dead {
+			if m.replaced {
 				continue
 			}
 			end := len(dst)

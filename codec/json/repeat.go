@@ -11,7 +11,7 @@ import "bytes"
 // Where nothing repeats, remembering is given up for a while, so that it costs
 // next to nothing.
 type repeats struct {
-	patience
+	hits
 	kept [4]repeat
 	next int // of kept, the one to be replaced
 }
@@ -23,14 +23,14 @@ type repeat struct {
 }
 
 const (
-	repeatLeast = 48   // bytes of a map that are worth it
-	repeatMost  = 4096 // and of one that is kept
+	minRepeat = 48   // bytes of a map that are worth it
+	maxRepeat = 4096 // and of one that is kept
 )
 
 // find appends the text of the map that b begins with, if it is remembered, and
 // returns the length of the map, or 0.
 func (r *repeats) find(dst, b []byte, depth int) ([]byte, int) {
-	if r.rest > 0 {
+	if r.paused > 0 {
 		return dst, 0
 	}
 	for k := range r.kept {
@@ -45,7 +45,7 @@ func (r *repeats) find(dst, b []byte, depth int) ([]byte, int) {
 
 // keep remembers how a map was rendered that find didn't know.
 func (r *repeats) keep(raw, text []byte, depth int) {
-	if r.pass() || len(raw) < repeatLeast || len(raw) > repeatMost || !r.miss() {
+	if r.skip() || len(raw) < minRepeat || len(raw) > maxRepeat || !r.miss() {
 		return
 	}
 	p := &r.kept[r.next]

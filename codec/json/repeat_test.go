@@ -57,13 +57,13 @@ func TestRepeatsAreFoundAgain(t *testing.T) {
 	if !known() {
 		t.Error("a map isn't remembered")
 	}
-	for i := range mostMisses + 10 {
+	for i := range maxMisses + 10 {
 		render(eventtest.Map{"m", eventtest.Map{"pad", fmt.Sprintf("%100d", i)}})
 	}
-	if a.repeats.rest == 0 {
+	if a.repeats.paused == 0 {
 		t.Error("remembering isn't given up where nothing repeats")
 	}
-	for range longRest + 10 {
+	for range pause + 10 {
 		render(eventtest.Map{"m", same})
 	}
 	if !known() {

@@ -14,14 +14,14 @@ import (
 //
 // Where records differ each time, remembering is given up for a while.
 type shapes struct {
-	patience
+	hits
 	kept [4]shape
 	next int // of kept, the one to be replaced
 }
 
 // shape is the keys of a record, each of them once.
 type shape struct {
-	beside int // which members stood before the record's own
+	before int // which members stood before the record's own
 	keys   []shapeKey
 }
 
@@ -31,15 +31,15 @@ type shapeKey struct {
 	hash uint32
 }
 
-// shapeMost is how many keys a remembered record has at most: with those beside
+// maxShape is how many keys a remembered record has at most: with those before
 // them no table is needed.
-const shapeMost = manyMembers / 2
+const maxShape = manyMembers / 2
 
 // record renders the record's n pairs from b[i] on, as Appender.pairs does.
-// beside says which members o has already.
-func (e *Encoder) record(o *object, dst, b []byte, i, n, beside int) (_ []byte, ok bool) {
+// before says which members o has already.
+func (e *Encoder) record(o *object, dst, b []byte, i, n, before int) (_ []byte, ok bool) {
 	a, first, left := &e.appender, i, n
-	if s := e.shapes.find(b[i:], n, beside); s != nil {
+	if s := e.shapes.find(b[i:], n, before); s != nil {
 		for k := range s.keys {
 			key := &s.keys[k]
 			if !bytes.HasPrefix(b[i:], key.raw) {
@@ -63,20 +63,20 @@ func (e *Encoder) record(o *object, dst, b []byte, i, n, beside int) (_ []byte, 
 	if dst, ok = a.pairs(o, dst, b, i, left, 0); !ok {
 		return dst, false
 	}
-	if e.shapes.worth(n) && !o.dead && o.table < 0 {
-		e.shapes.keep(b, first, dst, a.members[len(a.members)-n:], beside)
+	if e.shapes.worth(n) && !o.replaced && o.table < 0 {
+		e.shapes.keep(b, first, dst, a.members[len(a.members)-n:], before)
 	}
 	return dst, true
 }
 
 // find is the remembered shape whose first key b begins with, nil if there is
 // none.
-func (s *shapes) find(b []byte, n, beside int) *shape {
-	if s.rest > 0 || n == 0 {
+func (s *shapes) find(b []byte, n, before int) *shape {
+	if s.paused > 0 || n == 0 {
 		return nil
 	}
 	for k := range s.kept {
-		if p := &s.kept[k]; len(p.keys) == n && p.beside == beside && bytes.HasPrefix(b, p.keys[0].raw) {
+		if p := &s.kept[k]; len(p.keys) == n && p.before == before && bytes.HasPrefix(b, p.keys[0].raw) {
 			return p
 		}
 	}
@@ -85,15 +85,15 @@ func (s *shapes) find(b []byte, n, beside int) *shape {
 
 // worth reports whether a record that had no shape should be remembered.
 func (s *shapes) worth(n int) bool {
-	return !s.pass() && n > 0 && n <= shapeMost && s.miss()
+	return !s.skip() && n > 0 && n <= maxShape && s.miss()
 }
 
-// keep remembers a record's members, none of which is dead, and whose pairs lie
+// keep remembers a record's members, none of which was replaced, and whose pairs lie
 // in b from i on.
-func (s *shapes) keep(b []byte, i int, dst []byte, members []member, beside int) {
+func (s *shapes) keep(b []byte, i int, dst []byte, members []member, before int) {
 	p := &s.kept[s.next]
 	s.next = (s.next + 1) % len(s.kept)
-	p.beside = beside
+	p.before = before
 	for len(p.keys) < len(members) {
 		p.keys = append(p.keys, shapeKey{})
 	}

@@ -68,13 +68,13 @@ func TestShapesAreFoundAgain(t *testing.T) {
 			t.Error("a key that came twice is remembered as two")
 		}
 	}
-	for i := range mostMisses + 10 {
+	for i := range maxMisses + 10 {
 		render(eventtest.Map{fmt.Sprint("key ", i), 1})
 	}
-	if e.shapes.rest == 0 {
+	if e.shapes.paused == 0 {
 		t.Error("remembering isn't given up where nothing comes again")
 	}
-	for range longRest + 10 {
+	for range pause + 10 {
 		render(same)
 	}
 	if !known() {

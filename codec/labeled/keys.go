@@ -9,10 +9,10 @@ import (
 
 // field is a field of the record at hand.
 type field struct {
-	key   []byte // its text; of a key that isn't text, its JSON
-	value []byte // raw
-	hash  uint64
-	again bool // its key comes again
+	key      []byte // its text; of a key that isn't text, its JSON
+	value    []byte // raw
+	hash     uint64
+	replaced bool // its key comes again
 }
 
 // keys are the fields of a record, of each key the last. It keeps its memory
@@ -65,7 +65,7 @@ func (k *keys) add(f field) {
 	switch {
 	case at < many:
 		for i := range k.fields {
-			k.bury(f, int32(i))
+			k.replace(f, int32(i))
 		}
 	case at == many:
 		if k.last == nil {
@@ -77,17 +77,17 @@ func (k *keys) add(f field) {
 	}
 	if at >= many {
 		if i, ok := k.last[f.hash]; ok {
-			k.bury(f, i)
+			k.replace(f, i)
 		}
 		k.last[f.hash] = at
 	}
 	k.fields = append(k.fields, f)
 }
 
-// bury marks field i if it has f's key.
-func (k *keys) bury(f field, i int32) {
+// replace marks field i if it has f's key.
+func (k *keys) replace(f field, i int32) {
 	if other := &k.fields[i]; other.hash == f.hash && string(other.key) == string(f.key) {
-		other.again = true
+		other.replaced = true
 	}
 }
 

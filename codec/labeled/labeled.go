@@ -168,7 +168,7 @@ func (e *encoder) all(dst []byte, ev *event.Event, tag string) (_ []byte, reason
 	}
 	for i := range e.keys.fields {
 		f := &e.keys.fields[i]
-		if f.again {
+		if f.replaced {
 			continue
 		}
 		start := len(dst)

@@ -111,11 +111,11 @@ func check(block []byte, records int, schema uint64) error {
 
 // encoder makes blocks.
 type encoder struct {
-	rows    codec.BlockEncoder
-	schema  SchemaEncoder // rows, if they have a schema
-	packer  Packer
-	least   int
-	scratch []byte // the members of the batch at hand
+	rows     codec.BlockEncoder
+	schema   SchemaEncoder // rows, if they have a schema
+	packer   Packer
+	minBatch int
+	scratch  []byte // the members of the batch at hand
 }
 
 // keepScratch is how much of its scratch memory an encoder keeps, in bytes: the
@@ -136,7 +136,7 @@ func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 	if e.schema != nil {
 		head.schema = e.schema.Schema()
 	}
-	if len(rows) >= e.least {
+	if len(rows) >= e.minBatch {
 		head.members = true
 		dst = append(dst[:start+batchHead], e.pack(rows)...)
 		if cap(e.scratch) > keepScratch {

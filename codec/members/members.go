@@ -59,11 +59,11 @@ type Options struct {
 	NewEncoder func() codec.BlockEncoder
 	// NewPacker makes a packer, for one goroutine.
 	NewPacker func() Packer
-	// Least is how many bytes of one batch's rows are worth a member.
-	Least int
-	// Gather is how many bytes of gathered rows are worth one: of fewer none is
-	// made unless the file ends or the next batch has its own. 0 is Least.
-	Gather int
+	// MinBatch is how many bytes of one batch's rows are worth a member.
+	MinBatch int
+	// MinGathered is how many bytes of gathered rows are worth one: of fewer none is
+	// made unless the file ends or the next batch has its own. 0 is MinBatch.
+	MinGathered int
 	// Begin says how a file begins whose first batch is b. b is nil if that was
 	// encoded ahead, and if there is none. It is asked again if a block that was
 	// encoded ahead turns out to have another schema. nil is the zero File.
@@ -78,10 +78,10 @@ type Options struct {
 
 // New returns the format. It is safe for concurrent use.
 func New(o Options) codec.BlockFormat {
-	if o.Gather == 0 {
-		o.Gather = o.Least
+	if o.MinGathered == 0 {
+		o.MinGathered = o.MinBatch
 	}
-	return &format{options: o, packers: Pool[*packing]{Most: keepPackers}}
+	return &format{options: o, packers: Pool[*packing]{Max: keepPackers}}
 }
 
 type format struct {
@@ -100,7 +100,7 @@ var (
 func (f *format) Extension() string { return f.options.Extension }
 
 func (f *format) NewBlockEncoder() codec.BlockEncoder {
-	e := &encoder{rows: f.options.NewEncoder(), packer: f.options.NewPacker(), least: f.options.Least}
+	e := &encoder{rows: f.options.NewEncoder(), packer: f.options.NewPacker(), minBatch: f.options.MinBatch}
 	e.schema, _ = e.rows.(SchemaEncoder)
 	return e
 }

@@ -57,7 +57,7 @@ func format(least int, f members.File) codec.BlockFormat {
 		Extension:  ".rows",
 		NewEncoder: func() codec.BlockEncoder { return rows{} },
 		NewPacker:  func() members.Packer { return brackets{} },
-		Least:      least,
+		MinBatch:   least,
 		Begin:      func(codec.Meta, *event.Batch) members.File { return f },
 	})
 }
@@ -132,7 +132,7 @@ func TestAFileCountsWhatItsMembersSay(t *testing.T) {
 	f := members.New(members.Options{
 		NewEncoder: func() codec.BlockEncoder { return rows{} },
 		NewPacker:  func() members.Packer { return brackets{} },
-		Least:      6,
+		MinBatch:   6,
 		Count:      func(member []byte) int64 { return 2 * int64(bytes.Count(member, []byte(";"))) },
 	})
 	enc := f.NewBlockEncoder()
@@ -409,7 +409,7 @@ func TestAFileHasOneSchema(t *testing.T) {
 	f := members.New(members.Options{
 		NewEncoder: func() codec.BlockEncoder { return &versioned{now: &now} },
 		NewPacker:  func() members.Packer { return brackets{} },
-		Least:      6, Gather: 100,
+		MinBatch:   6, MinGathered: 100,
 		Begin: func(_ codec.Meta, b *event.Batch) members.File {
 			if b != nil { // which widens the schema
 				now++
@@ -470,7 +470,7 @@ func TestAFileHasOneSchema(t *testing.T) {
 }
 
 func TestAPoolKeepsAFew(t *testing.T) {
-	p := members.Pool[int]{Most: 2}
+	p := members.Pool[int]{Max: 2}
 	for i := range 3 {
 		p.Put(i)
 	}

@@ -6,7 +6,7 @@ import "sync"
 // Unlike a sync.Pool it never holds more than it says. It is safe for concurrent
 // use.
 type Pool[T any] struct {
-	Most int // how many it keeps
+	Max int // how many it keeps
 
 	lock sync.Mutex
 	free []T
@@ -28,7 +28,7 @@ func (p *Pool[T]) Get() (one T, ok bool) {
 func (p *Pool[T]) Put(one T) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if len(p.free) < p.Most {
+	if len(p.free) < p.Max {
 		p.free = append(p.free, one)
 	}
 }

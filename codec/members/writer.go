@@ -136,7 +136,7 @@ func (w *writer) begin() {
 
 // packEnough packs what has gathered if it is worth a member.
 func (w *writer) packEnough() {
-	if len(w.gathered) >= w.format.options.Gather {
+	if len(w.gathered) >= w.format.options.MinGathered {
 		w.pack()
 	}
 }
@@ -154,12 +154,12 @@ func (w *writer) pack() {
 		w.member(p.member, used)
 		rows = rows[used:]
 	}
-	if w.gathered = w.gathered[:0]; cap(w.gathered) > keepGathered*w.format.options.Gather {
+	if w.gathered = w.gathered[:0]; cap(w.gathered) > keepGathered*w.format.options.MinGathered {
 		w.gathered = nil
 	}
 }
 
-// keepGathered is how many times Gather a writer keeps of its buffer: rows that
+// keepGathered is how many times MinGathered a writer keeps of its buffer: rows that
 // wait and those that join them are less than two.
 const keepGathered = 3
 

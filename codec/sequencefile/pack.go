@@ -55,7 +55,7 @@ func (b *blocks) Pack(dst, rows []byte) (_ []byte, used int) {
 	b.keyLengths, b.keys = b.keyLengths[:0], b.keys[:0]
 	b.valueLengths, b.values = b.valueLengths[:0], b.values[:0]
 	n := int64(0)
-	for used < len(rows) && (n == 0 || len(b.keys)+len(b.values) < blockMost) {
+	for used < len(rows) && (n == 0 || len(b.keys)+len(b.values) < maxBlock) {
 		key, value, size := row(rows[used:])
 		used += size
 		n++
@@ -71,7 +71,7 @@ func (b *blocks) Pack(dst, rows []byte) (_ []byte, used int) {
 		dst = appendVInt(dst, int64(len(b.packed)))
 		dst = append(dst, b.packed...)
 	}
-	b.shed()
+	b.shrink()
 	return dst, used
 }
 
@@ -79,7 +79,7 @@ func (b *blocks) Pack(dst, rows []byte) (_ []byte, used int) {
 // block has unless a single record is that large.
 const keepBuffer = 2 << 20
 
-func (b *blocks) shed() {
+func (b *blocks) shrink() {
 	if cap(b.values) > keepBuffer {
 		b.values = nil
 	}

@@ -82,10 +82,10 @@ var (
 )
 
 const (
-	// blockLeast is how many bytes of rows are worth a block of their own, and
-	// blockMost how many it holds: Hadoop's io.seqfile.compress.blocksize.
-	blockLeast = 128 << 10
-	blockMost  = 1000000
+	// minBlock is how many bytes of rows are worth a block of their own, and
+	// maxBlock how many it holds: Hadoop's io.seqfile.compress.blocksize.
+	minBlock = 128 << 10
+	maxBlock = 1000000
 	// syncInterval is how far apart sync markers lie between records, at which
 	// readers may begin in the middle: SequenceFile.SYNC_INTERVAL.
 	syncInterval = 100 << 10
@@ -111,7 +111,7 @@ func New(o Options) (codec.BlockFormat, error) {
 	spacing := int64(syncInterval)
 	switch {
 	case block:
-		m.Least, spacing, m.Count = blockLeast, 0, countBlock
+		m.MinBatch, spacing, m.Count = minBlock, 0, countBlock
 		m.NewPacker = func() members.Packer { return &blocks{pack: o.packer(), bytes: o.Bytes} }
 	case known:
 		m.Count = countRecords
