@@ -10,6 +10,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
@@ -24,11 +25,11 @@ func TestThousandsOfBucketsInAChunk(t *testing.T) {
 		}
 		most := 0
 		var mu sync.Mutex
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if op.Kind == crashdisk.Sync && strings.HasPrefix(op.Name, "staged/") {
 				time.Sleep(5 * time.Millisecond) // the sealers are slower than the applier
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		w.See = func(string) {
 			mu.Lock()

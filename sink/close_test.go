@@ -13,6 +13,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
@@ -78,9 +79,9 @@ func stopHung(t *testing.T, op string, heeds bool) {
 	w := sinktest.NewWorld(t)
 	var diskOps, calls, hung atomic.Int64
 	release := make(chan struct{})
-	w.Disk.SetHook(func(crashdisk.Op) crashdisk.Fault {
+	w.Disk.SetHook(func(crashdisk.Op) faults.Action {
 		diskOps.Add(1)
-		return crashdisk.Fault{}
+		return faults.Pass()
 	})
 	ops := map[string][]faultfs.Op{"upload": {faultfs.UploadCreate}, "stat": {faultfs.Stat}, "publish": {faultfs.Publish}}[op]
 	if heeds && op != "open" {
@@ -272,7 +273,7 @@ func TestKilledShortlyAfter(t *testing.T) {
 			}
 			synctest.Wait()
 			after := w.Disk.Crash(crashdisk.All, 0)
-			w.Disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
+			w.Disk.SetHook(func(crashdisk.Op) faults.Action { return faults.Before(faultfs.ErrStopped) })
 			_ = s.Close()
 			w.Disk = after
 		}
@@ -318,12 +319,12 @@ func TestStopWithABrokenDisk(t *testing.T) {
 		}
 		synctest.Wait()
 		var fired atomic.Int64
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if strings.HasPrefix(op.Name, "staged/") {
 				fired.Add(1)
-				return crashdisk.Fault{Err: errors.New("input/output error")}
+				return faults.Before(errors.New("input/output error"))
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		began := time.Now()
 		w.Close(s)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
@@ -262,14 +263,14 @@ func TestFinishIsRemembered(t *testing.T) {
 		w.Change = eachRolls
 		var mu sync.Mutex
 		broken, fired := false, 0
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			mu.Lock()
 			defer mu.Unlock()
 			if broken && strings.HasPrefix(op.Name, "journal") {
 				fired++
-				return crashdisk.Fault{Err: faultfs.ErrInjected}
+				return faults.Before(faultfs.ErrInjected)
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		w.Consume = func(p string) bool {
 			mu.Lock()

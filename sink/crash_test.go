@@ -14,6 +14,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
@@ -166,9 +167,9 @@ func newCrashWorld(t *testing.T, b before) *sinktest.World {
 // and counts what happened in it.
 func run(w *sinktest.World, l *life, h *happened) (died bool) {
 	var opened atomic.Bool
-	w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+	w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 		if dead, _ := l.dead(); dead {
-			return crashdisk.Fault{Err: faultfs.ErrStopped}
+			return faults.Before(faultfs.ErrStopped)
 		}
 		switch {
 		case op.Kind == crashdisk.Rename && !isSegment(op.Name):
@@ -180,7 +181,7 @@ func run(w *sinktest.World, l *life, h *happened) (died bool) {
 				h.add("seen batches copied forward", 1)
 			}
 		}
-		return crashdisk.Fault{}
+		return faults.Pass()
 	})
 	faults := rough()
 	w.Inject = faultfs.First(append([]faultfs.Injector{l}, faults...)...)

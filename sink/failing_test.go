@@ -10,6 +10,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
@@ -57,19 +58,19 @@ func (o *onNth) mine() bool {
 	return mine
 }
 
-func (o *onNth) disk(crashdisk.Op) crashdisk.Fault {
+func (o *onNth) disk(crashdisk.Op) faults.Action {
 	if !o.mine() {
-		return crashdisk.Fault{}
+		return faults.Pass()
 	}
 	switch o.way {
 	case "before", "late", "path", "target":
-		return crashdisk.Fault{Err: syscall.EIO}
+		return faults.Before(syscall.EIO)
 	case "no space":
-		return crashdisk.Fault{Err: syscall.ENOSPC}
+		return faults.Before(syscall.ENOSPC)
 	case "half":
-		return crashdisk.Fault{Err: syscall.EIO, Half: true}
+		return faults.Half(0, syscall.EIO)
 	}
-	return crashdisk.Fault{Err: syscall.EIO, After: true}
+	return faults.After(syscall.EIO)
 }
 
 func (o *onNth) Decide(faultfs.Call) faultfs.Action {

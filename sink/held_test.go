@@ -13,6 +13,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
@@ -133,11 +134,11 @@ func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
 				t.Errorf("%+v was accepted", r)
 			}
 		}
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault { // so that each is asked before one is done
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action { // so that each is asked before one is done
 			if op.Kind == crashdisk.Sync {
 				time.Sleep(time.Millisecond)
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		var wait sync.WaitGroup
 		answers := make([]error, 8)
@@ -277,7 +278,7 @@ func dieOver(w *sinktest.World, bucket string, flush func(s *sink.Sink)) (died b
 		w.See, w.Inject = nil, nil
 		return false
 	}
-	w.Disk.SetHook(func(crashdisk.Op) crashdisk.Fault { return crashdisk.Fault{Err: faultfs.ErrStopped} })
+	w.Disk.SetHook(func(crashdisk.Op) faults.Action { return faults.Before(faultfs.ErrStopped) })
 	close(dead)
 	_ = s.Close()
 	w.Disk, w.See, w.Inject = after.Load(), nil, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
@@ -136,12 +137,12 @@ func TestBacklogStaysBelowStateLimit(t *testing.T) {
 		}
 		slow := make(chan struct{})
 		var blocked atomic.Bool
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if op.Kind == crashdisk.Create && strings.HasPrefix(op.Name, "staged/") {
 				blocked.Store(true)
 				<-slow
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		w.Store.SetDown(errors.New("connection refused"))
 		s := w.Open()

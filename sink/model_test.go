@@ -14,6 +14,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
@@ -78,7 +79,7 @@ type modelFault struct {
 
 type syscallFault struct {
 	skip  int
-	fault crashdisk.Fault
+	fault faults.Action
 }
 
 // Decide implements faultfs.Injector.
@@ -101,17 +102,17 @@ func (m *model) Decide(c faultfs.Call) faultfs.Action {
 func (m *model) Fired() int     { return 0 }
 func (m *model) String() string { return "the model" }
 
-func (m *model) diskOp(crashdisk.Op) crashdisk.Fault {
+func (m *model) diskOp(crashdisk.Op) faults.Action {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	switch {
 	case m.dead:
-		return crashdisk.Fault{Err: faultfs.ErrStopped}
+		return faults.Before(faultfs.ErrStopped)
 	case m.disk1 == nil:
-		return crashdisk.Fault{}
+		return faults.Pass()
 	case m.disk1.skip > 0:
 		m.disk1.skip--
-		return crashdisk.Fault{}
+		return faults.Pass()
 	}
 	f := m.disk1.fault
 	m.disk1 = nil
@@ -225,9 +226,9 @@ func (m *model) do(st step) {
 	case "late lands":
 		m.Land()
 	case "disk fails":
-		faults := []crashdisk.Fault{{Err: syscall.EIO}, {Err: syscall.ENOSPC}, {Err: syscall.EIO, After: true}, {Err: syscall.EIO, Half: true}}
+		ways := []faults.Action{faults.Before(syscall.EIO), faults.Before(syscall.ENOSPC), faults.After(syscall.EIO), faults.Half(0, syscall.EIO)}
 		m.lock.Lock()
-		m.disk1 = &syscallFault{st.i / 4 % 40, faults[st.i%4]}
+		m.disk1 = &syscallFault{st.i / 4 % 40, ways[st.i%4]}
 		m.lock.Unlock()
 	case "stop":
 		_ = m.s.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
@@ -21,15 +22,15 @@ func TestALargeStagedFileIsGivenBackInSteps(t *testing.T) {
 				w := sinktest.NewWorld(t)
 				w.Change = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.MemoryLimit = 1 << 30 }
 				var steps atomic.Int64
-				w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 					if op.Kind != crashdisk.Truncate || !strings.HasPrefix(op.Name, "staged/") {
-						return crashdisk.Fault{}
+						return faults.Pass()
 					}
 					if len(w.Finished()) == 0 {
 						t.Error("it is given back before it is published")
 					}
 					steps.Add(1)
-					return crashdisk.Fault{Err: err}
+					return faults.Before(err)
 				})
 				s := w.Open()
 				var c sinktest.Chunk

@@ -13,6 +13,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
@@ -39,11 +40,11 @@ func TestStatusInEachState(t *testing.T) {
 			return faultfs.Pass()
 		}}
 		slow := make(chan struct{})
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if op.Kind == crashdisk.Sync && op.Name == "staged/1" {
 				<-slow
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		s := w.Open()
 		is := func(state string, unfinished int, staged bool) {
@@ -101,12 +102,12 @@ func TestStatusWithoutAnAnswer(t *testing.T) {
 		w.Must(s, sinktest.One("c0", "b0"))
 		synctest.Wait()
 		var fired atomic.Bool
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if op.Kind == crashdisk.Create {
 				fired.Store(true)
-				return crashdisk.Fault{Err: errors.New("input/output error")}
+				return faults.Before(errors.New("input/output error"))
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		w.Must(s, sinktest.One("c1", "b1"))
 		synctest.Wait()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
@@ -34,12 +35,12 @@ func TestAPartThatCantBeSynced(t *testing.T) {
 				w.Change = eachRolls
 				var ill atomic.Bool
 				var fired atomic.Int64
-				w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 					if ill.Load() && op.Kind == kind.op && strings.HasPrefix(op.Name, kind.begin) {
 						fired.Add(1)
-						return crashdisk.Fault{Err: kind.err}
+						return faults.Before(kind.err)
 					}
-					return crashdisk.Fault{}
+					return faults.Pass()
 				})
 				s := w.Open()
 				ill.Store(true)
@@ -74,12 +75,12 @@ func TestAChunkThatCantBeRead(t *testing.T) {
 		w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
 		var ill atomic.Bool
 		var fired atomic.Int64
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if ill.Load() && op.Kind == crashdisk.Read && strings.HasPrefix(op.Name, "journal/") {
 				fired.Add(1)
-				return crashdisk.Fault{Err: syscall.EIO}
+				return faults.Before(syscall.EIO)
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		s := w.Open()
 		ill.Store(true)
@@ -155,15 +156,15 @@ func TestADamagedChunkThatCantBeSetAside(t *testing.T) {
 		w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
 		var hidden, full atomic.Bool
 		var fired atomic.Int64
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			switch {
 			case hidden.Load() && op.Kind == crashdisk.Read && isSegment(op.Name):
-				return crashdisk.Fault{Err: syscall.EIO}
+				return faults.Before(syscall.EIO)
 			case full.Load() && op.Kind == crashdisk.Create && strings.HasPrefix(op.Name, "journal/damaged/"):
 				fired.Add(1)
-				return crashdisk.Fault{Err: syscall.ENOSPC}
+				return faults.Before(syscall.ENOSPC)
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		s := w.Open()
 		w.Must(s, sinktest.One("c1", "b0"))

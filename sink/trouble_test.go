@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/sinktest"
@@ -44,11 +45,11 @@ func TestAStopDoesntWaitForADiskThatIsWell(t *testing.T) {
 		w := sinktest.NewWorld(t)
 		w.Change = eachRolls
 		var ill atomic.Bool
-		w.Disk.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 			if ill.Load() && op.Kind == crashdisk.Sync && strings.HasPrefix(op.Name, "staged/") {
-				return crashdisk.Fault{Err: syscall.EIO}
+				return faults.Before(syscall.EIO)
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		s := w.Open()
 		ill.Store(true)

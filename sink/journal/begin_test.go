@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -79,8 +80,8 @@ func TestBeginFails(t *testing.T) {
 func TestNumbersAreNeverUsedAgain(t *testing.T) {
 	d := crashdisk.New()
 	seen := map[string]bool{}
-	fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.SyncDir && op.Name == Dir }, fault: crashdisk.Fault{Err: syscall.EIO}}
-	d.SetHook(func(op crashdisk.Op) crashdisk.Fault { return fail.hook(op) })
+	fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.SyncDir && op.Name == Dir }, fault: faults.Before(syscall.EIO)}
+	d.SetHook(func(op crashdisk.Op) faults.Action { return fail.hook(op) })
 	for range 4 {
 		j, _ := open(t, options(d))
 		for i := range 10 {
@@ -112,7 +113,7 @@ func TestASecondNameOfASegmentIsNoSpare(t *testing.T) {
 	var mu sync.Mutex
 	var crashes []*crashdisk.Disk
 	twice := 0
-	d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+	d.SetHook(func(op crashdisk.Op) faults.Action {
 		mu.Lock()
 		defer mu.Unlock()
 		if op.Kind == crashdisk.SyncDir && len(crashes) < 200 { // renamed, and not for good
@@ -124,7 +125,7 @@ func TestASecondNameOfASegmentIsNoSpare(t *testing.T) {
 				}
 			}
 		}
-		return crashdisk.Fault{}
+		return faults.Pass()
 	})
 	live := accept(t, j, Origin{}, "live")
 	for range 12 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 )
 
 // mortal is a disk whose process dies after a number of operations. Some syncs
@@ -19,14 +20,17 @@ type mortal struct {
 	after      bool  // with their effect
 }
 
-func (m *mortal) hook(op crashdisk.Op) crashdisk.Fault {
+func (m *mortal) hook(op crashdisk.Op) faults.Action {
 	if n := m.ops.Add(1); m.limit > 0 && n > m.limit {
-		return crashdisk.Fault{Err: errStopped}
+		return faults.Before(errStopped)
 	}
 	if op.Kind == crashdisk.Sync && m.failSync > 0 && m.syncs.Add(1)%m.failSync == 0 {
-		return crashdisk.Fault{Err: syscall.EIO, After: m.after}
+		if m.after {
+			return faults.After(syscall.EIO)
+		}
+		return faults.Before(syscall.EIO)
 	}
-	return crashdisk.Fault{}
+	return faults.Pass()
 }
 
 // live runs the script on a disk that dies, and returns the run; its journal
@@ -132,24 +136,24 @@ func usable(j *Journal) error {
 // fault fails the n-th operation in one way.
 type fault struct {
 	n     int64
-	fault crashdisk.Fault
+	fault faults.Action
 	ops   atomic.Int64
 }
 
-func (f *fault) hook(crashdisk.Op) crashdisk.Fault {
+func (f *fault) hook(crashdisk.Op) faults.Action {
 	if f.ops.Add(1) == f.n {
 		return f.fault
 	}
-	return crashdisk.Fault{}
+	return faults.Pass()
 }
 
 func (f *fault) fired() bool { return f.ops.Load() >= f.n }
 
-var faultWays = map[string]crashdisk.Fault{
-	"before":   {Err: syscall.EIO},
-	"no space": {Err: syscall.ENOSPC},
-	"after":    {Err: syscall.EIO, After: true},
-	"half":     {Err: syscall.EIO, Half: true},
+var faultWays = map[string]faults.Action{
+	"before":   faults.Before(syscall.EIO),
+	"no space": faults.Before(syscall.ENOSPC),
+	"after":    faults.After(syscall.EIO),
+	"half":     faults.Half(0, syscall.EIO),
 }
 
 // TestEveryOperationFailsOnce lets the n-th operation of a run fail once, for

@@ -24,7 +24,9 @@
 //
 // Segments, frames and their checksums are package log's; its comment has the
 // format. A frame here says something of a chunk or a part (Kind), and a
-// segment's snapshot is the whole state. A snapshot is written only after the
+// segment's snapshot is the whole state. What a newer release added, as a kind or as
+// a section of the snapshot, says whether this one may do without it; where it may
+// not, the journal is refused by name and never taken for damaged. A snapshot is written only after the
 // segment before it is synced up to where the snapshot says it counts, so a start
 // reads the newest segment alone. Older segments hold nothing that counts but the
 // frames that the state points at: chunks not yet in rolled parts, and

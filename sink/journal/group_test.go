@@ -13,6 +13,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -20,14 +21,14 @@ import (
 func slowSyncs(d *crashdisk.Disk) (count func() int) {
 	var mu sync.Mutex
 	n := 0
-	d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+	d.SetHook(func(op crashdisk.Op) faults.Action {
 		if op.Kind == crashdisk.Sync {
 			time.Sleep(time.Second)
 			mu.Lock()
 			n++
 			mu.Unlock()
 		}
-		return crashdisk.Fault{}
+		return faults.Pass()
 	})
 	return func() int {
 		mu.Lock()
@@ -113,14 +114,14 @@ func TestABatchIsBounded(t *testing.T) {
 		j, _ := open(t, o)
 		synctest.Wait()
 		largest := int64(0)
-		d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		d.SetHook(func(op crashdisk.Op) faults.Action {
 			switch op.Kind {
 			case crashdisk.Write:
 				largest = max(largest, op.Length)
 			case crashdisk.Sync:
 				time.Sleep(time.Second)
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		var all sync.WaitGroup
 		body := make([]byte, 3<<20)

@@ -8,7 +8,9 @@ import (
 // Kind is what a frame says.
 type Kind uint8
 
-// Frozen: a kind's number never changes its meaning.
+// Frozen: a kind's number never changes its meaning, nor does a frame's layout:
+// what is new gets a new kind. A release that doesn't know a kind refuses the
+// journal, unless the kind is skippable.
 const (
 	KindSnapshot  Kind = 1
 	KindChunk     Kind = 2
@@ -25,6 +27,13 @@ const (
 	KindResolved  Kind = 13
 	KindLost      Kind = 14
 )
+
+// skippable reports whether a release that doesn't know the kind may act as if
+// the frame weren't there.
+func (k Kind) skippable() bool { return k >= 128 }
+
+// unknown reports whether a newer release's frames have the kind.
+func (k Kind) unknown() bool { return k > KindLost }
 
 func (k Kind) String() string {
 	names := [...]string{"", "snapshot", "chunk", "decoding", "rolled", "attempt", "uploaded",

@@ -71,7 +71,11 @@ func (l *loader) loadBase(segments []log.Found) (base int, end int64, err error)
 		}
 		f, behind, ok, err := l.log.First(segments[i].ID)
 		if ok && f.Kind == log.Kind(KindSnapshot) {
-			if st, err := decodeSnapshot(f.Payload); err == nil {
+			st, err := decodeSnapshot(f.Payload)
+			if newer := new(log.VersionError); errors.As(err, &newer) {
+				return 0, 0, fmt.Errorf("%s: %w", log.SegmentName(segments[i].ID), newer)
+			}
+			if err == nil {
 				l.st, end = st, behind
 			}
 		}
@@ -112,8 +116,15 @@ func (l *loader) takeSalts() {
 // loadFrames applies a segment's frames.
 func (l *loader) loadFrames(id uint64) (log.Tail, error) {
 	var odd []string
+	var newer *log.VersionError
 	r, err := l.log.Replay(id, func(f log.Frame) {
 		if f.Kind == log.Kind(KindSnapshot) {
+			return
+		}
+		if k := Kind(f.Kind); k.unknown() {
+			if !k.skippable() {
+				newer = &log.VersionError{Found: log.Version, Needs: fmt.Sprintf("frames of %v", k)}
+			}
 			return
 		}
 		frame, err := decodeFrame(Kind(f.Kind), f.Payload)
@@ -123,6 +134,9 @@ func (l *loader) loadFrames(id uint64) (log.Tail, error) {
 		}
 		frame.apply(l.st, f.At)
 	})
+	if newer != nil {
+		return log.Tail{}, fmt.Errorf("%s: %w", log.SegmentName(id), newer)
+	}
 	for _, b := range r.Bad {
 		l.report.damage("%s at offset %d: %v; if it said that a part was rolled, "+
 			"or which chunks were seen, records of those chunks are delivered at least once; "+

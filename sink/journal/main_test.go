@@ -14,6 +14,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -121,18 +122,18 @@ func sparesOf(d *crashdisk.Disk) (names []string) {
 // on fails the operations that match, and counts them.
 type on struct {
 	match func(crashdisk.Op) bool
-	fault crashdisk.Fault
+	fault faults.Action
 
 	mu    sync.Mutex // guards what follows
 	times int        // how often it still fails
 	fired int
 }
 
-func (o *on) hook(op crashdisk.Op) crashdisk.Fault {
+func (o *on) hook(op crashdisk.Op) faults.Action {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.times == 0 || !o.match(op) {
-		return crashdisk.Fault{}
+		return faults.Pass()
 	}
 	o.times--
 	o.fired++

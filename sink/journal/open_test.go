@@ -16,6 +16,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -207,11 +208,11 @@ func TestInspect(t *testing.T) {
 	for name, d := range map[string]*crashdisk.Disk{"while it is written": d, "after a crash": d.Crash(crashdisk.Killed, 0)} {
 		t.Run(name, func(t *testing.T) {
 			before := contents(d)
-			d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			d.SetHook(func(op crashdisk.Op) faults.Action {
 				if op.Kind != crashdisk.Open && op.Kind != crashdisk.Read && op.Kind != crashdisk.List {
 					t.Errorf("a look does %v", op)
 				}
-				return crashdisk.Fault{}
+				return faults.Pass()
 			})
 			defer d.SetHook(nil)
 			look, report, err := Inspect(options(d))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -272,9 +273,9 @@ func TestOneOriginIsAcceptedOnce(t *testing.T) {
 				d := crashdisk.New()
 				j, _ := open(t, options(d))
 				fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.Sync },
-					fault: crashdisk.Fault{Err: syscall.EIO}, times: failing}
+					fault: faults.Before(syscall.EIO), times: failing}
 				var lock sync.Mutex
-				d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				d.SetHook(func(op crashdisk.Op) faults.Action {
 					if op.Kind == crashdisk.Sync {
 						time.Sleep(time.Second)
 					}
@@ -319,14 +320,14 @@ func TestOneOriginIsAcceptedOnce(t *testing.T) {
 func TestAVoidChunkIsNewAgain(t *testing.T) {
 	for name, row := range map[string]struct {
 		kind  crashdisk.Kind
-		fault crashdisk.Fault
+		fault faults.Action
 	}{
-		"the write failed":               {crashdisk.Write, crashdisk.Fault{Err: syscall.EIO}},
-		"half of it was written":         {crashdisk.Write, crashdisk.Fault{Err: syscall.EIO, Half: true}},
-		"it was written all the same":    {crashdisk.Write, crashdisk.Fault{Err: syscall.EIO, After: true}},
-		"the sync failed":                {crashdisk.Sync, crashdisk.Fault{Err: syscall.EIO}},
-		"the sync worked all the same":   {crashdisk.Sync, crashdisk.Fault{Err: syscall.EIO, After: true}},
-		"the sync was for half of pages": {crashdisk.Sync, crashdisk.Fault{Err: syscall.EIO, Half: true}},
+		"the write failed":               {crashdisk.Write, faults.Before(syscall.EIO)},
+		"half of it was written":         {crashdisk.Write, faults.Half(0, syscall.EIO)},
+		"it was written all the same":    {crashdisk.Write, faults.After(syscall.EIO)},
+		"the sync failed":                {crashdisk.Sync, faults.Before(syscall.EIO)},
+		"the sync worked all the same":   {crashdisk.Sync, faults.After(syscall.EIO)},
+		"the sync was for half of pages": {crashdisk.Sync, faults.Half(0, syscall.EIO)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := crashdisk.New()

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 )
 
 // machine drives a journal beside the model, through failures and crashes. It
@@ -34,7 +35,7 @@ func (m *machine) fail(next *on) {
 	m.next = next
 }
 
-func (m *machine) hook(op crashdisk.Op) crashdisk.Fault {
+func (m *machine) hook(op crashdisk.Op) faults.Action {
 	m.mu.Lock()
 	next := m.next
 	m.mu.Unlock()
@@ -174,11 +175,9 @@ func (m *machine) Seen(*rapid.T) {
 // Fail has one of the next operations fail. Steps that fail aren't tried again.
 func (m *machine) Fail(*rapid.T) {
 	skip := rapid.IntRange(0, 6).Draw(m.t, "operations before")
-	m.fail(&on{times: 1, fault: crashdisk.Fault{
-		Err:   syscall.EIO,
-		After: rapid.Bool().Draw(m.t, "after"),
-		Half:  rapid.Bool().Draw(m.t, "half"),
-	}, match: func(op crashdisk.Op) bool {
+	m.fail(&on{times: 1, fault: rapid.SampledFrom([]faults.Action{
+		faults.Before(syscall.EIO), faults.After(syscall.EIO), faults.Half(0, syscall.EIO),
+	}).Draw(m.t, "how"), match: func(op crashdisk.Op) bool {
 		if op.Kind != crashdisk.Read && op.Kind != crashdisk.Open {
 			skip--
 		}

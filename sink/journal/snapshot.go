@@ -129,7 +129,7 @@ func decodeSnapshot(payload []byte) (*state, error) {
 			s.present[r.key()] = present{dir, name}
 		}
 	}
-	return s, r.end()
+	return s, s.decodeSections(r)
 }
 
 func sortedKeys[V any](m map[uint64]V) []uint64 {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -262,11 +263,11 @@ func TestNothingIsCopiedThatDiesAnyway(t *testing.T) {
 		d := crashdisk.New()
 		j, _ := open(t, options(d))
 		written := int64(0)
-		d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		d.SetHook(func(op crashdisk.Op) faults.Action {
 			if op.Kind == crashdisk.Write {
 				written += op.Length
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		var live []uint64
 		const chunks, size = 400, 1000

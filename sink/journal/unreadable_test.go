@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
@@ -28,11 +29,11 @@ func TestUnreadableSectors(t *testing.T) {
 			w := newWorn(t)
 			bad := row.at(w) &^ (log.Sector - 1)
 			hit := func(from, to int64) bool { return from < bad+log.Sector && bad < to }
-			w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+			w.d.SetHook(func(op crashdisk.Op) faults.Action {
 				if op.Kind == crashdisk.Read && op.Name == w.newer && hit(op.Offset, op.Offset+op.Length) {
-					return crashdisk.Fault{Err: syscall.EIO}
+					return faults.Before(syscall.EIO)
 				}
-				return crashdisk.Fault{}
+				return faults.Pass()
 			})
 			var lost []string
 			for label, f := range w.frames {
@@ -51,14 +52,14 @@ func TestAPassingReadErrorLosesNothing(t *testing.T) {
 	for n := int64(1); ; n++ {
 		w := newWorn(t)
 		reads := int64(0)
-		w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.d.SetHook(func(op crashdisk.Op) faults.Action {
 			if op.Kind == crashdisk.Read {
 				if reads++; reads == n {
 					failed++
-					return crashdisk.Fault{Err: syscall.EIO}
+					return faults.Before(syscall.EIO)
 				}
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		j, r := open(t, wornOptions(w.d))
 		w.d.SetHook(nil)
@@ -121,13 +122,13 @@ func TestSetAside(t *testing.T) {
 		seq := j.Chunks()[2].Seq
 		w.flip(t, w.older, w.frames["a2"].Offset+100)
 		ops := 0
-		w.d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+		w.d.SetHook(func(op crashdisk.Op) faults.Action {
 			if strings.HasPrefix(op.Name, log.DamagedDir) {
 				if ops++; ops == n {
-					return crashdisk.Fault{Err: syscall.ENOSPC, Half: true}
+					return faults.Half(0, syscall.ENOSPC)
 				}
 			}
-			return crashdisk.Fault{}
+			return faults.Pass()
 		})
 		if err := j.GiveUp(seq); err != nil {
 			if _, ok := j.Chunk(seq); !ok {
@@ -152,7 +153,7 @@ func TestAChunkThatIsReadTwiceCountsOnce(t *testing.T) {
 	j, _ := open(t, options(d))
 	accept(t, j, Origin{}, "before")
 	fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == crashdisk.Sync },
-		fault: crashdisk.Fault{Err: syscall.EIO, After: true}, times: 1}
+		fault: faults.After(syscall.EIO), times: 1}
 	d.SetHook(fail.hook)
 	o := file("n", "twice")
 	if _, err := j.AppendChunk("tag", arrival, o, []byte("twice"), nil); !errors.Is(err, syscall.EIO) {

@@ -8,9 +8,8 @@
 // A failed Sync loses the pages it was for, as Linux does: later reads see
 // them, a later Sync doesn't make them durable.
 //
-// An Injector of package faults decides on every operation before it happens: it
-// may fail before, after or half way, hang, or be delayed. A Hook is the short way
-// to say so.
+// A Hook, or an Injector of package faults, decides on every operation before it
+// happens: it may fail before, after or half way, hang, or be delayed.
 //
 // Misuse that a real disk punishes is an error here too: a file is of no use
 // after Close, and Handles tells how many were never closed.
@@ -67,32 +66,13 @@ type Op struct {
 // Number implements faults.Numbered.
 func (op Op) Number() int { return op.N }
 
-// Fault is what a Hook does to an operation. The zero Fault lets it pass.
-type Fault struct {
-	Err error
-	// After lets the operation take effect before it answers with Err.
-	After bool
-	// Half lets a write write its first half, and a sync sync every other page,
-	// before it answers with Err. For other operations it is After.
-	Half bool
-}
-
-// action is the Fault in the words of package faults.
-func (f Fault) action() faults.Action {
-	switch {
-	case f.Err == nil:
-		return faults.Pass()
-	case f.Half:
-		return faults.Half(0, f.Err)
-	case f.After:
-		return faults.After(f.Err)
-	}
-	return faults.Before(f.Err)
-}
-
 // Hook decides an operation's fate. It is called with the disk unlocked, from
 // whichever goroutine performs the operation.
-type Hook func(Op) Fault
+//
+// FailsHalf writes the first half of a write whatever its Bytes, and syncs every
+// other page of a sync; for other operations it is FailsAfter. ComesLate is
+// FailsBefore: what a disk didn't do it doesn't do later.
+type Hook func(Op) faults.Action
 
 // inode is a file's content as it is and as it is durable.
 type inode struct {
@@ -112,9 +92,9 @@ type Disk struct {
 	durable  map[string]*inode // names that survive a crash
 	dirs     map[string]bool
 	dirsSync map[string]bool
-	decide   func(Op) faults.Action // nil for none
-	ops      int                    // asked for so far
-	capacity int64                  // 0 is unlimited
+	decide   Hook  // nil for none
+	ops      int   // asked for so far
+	capacity int64 // 0 is unlimited
 	used     int64
 	handles  int // files opened and not closed
 	id       disk.Identity
@@ -135,24 +115,13 @@ func New() *Disk {
 
 // SetHook installs h, or none with nil.
 func (d *Disk) SetHook(h Hook) {
-	if h == nil {
-		d.set(nil)
-		return
-	}
-	d.set(func(op Op) faults.Action { return h(op).action() })
-}
-
-// SetInjector installs one, in place of a Hook. FailsHalf writes the first half
-// of a write whatever its Bytes, and syncs every other page of a sync; for other
-// operations it is FailsAfter. ComesLate is FailsBefore: what a disk didn't do it
-// doesn't do later.
-func (d *Disk) SetInjector(inj faults.Injector[Op]) { d.set(inj.Decide) }
-
-func (d *Disk) set(decide func(Op) faults.Action) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.decide = decide
+	d.decide = h
 }
+
+// SetInjector installs one, in place of a Hook.
+func (d *Disk) SetInjector(inj faults.Injector[Op]) { d.SetHook(inj.Decide) }
 
 // Ops is how many operations were asked for.
 func (d *Disk) Ops() int {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/disktest"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 )
 
 func TestConformance(t *testing.T) {
@@ -185,24 +186,24 @@ func TestSomeCrashKeepsPagesOneByOne(t *testing.T) {
 // segment.
 func TestFailedSyncLosesItsPages(t *testing.T) {
 	for name, row := range map[string]struct {
-		fault Fault
+		fault faults.Action
 		want  string
 	}{
-		"before":  {Fault{Err: syscall.EIO}, pages("aaaa")},
-		"half":    {Fault{Err: syscall.EIO, Half: true}, pages("baba")},
-		"after":   {Fault{Err: syscall.EIO, After: true}, pages("bbba")},
-		"no fail": {Fault{}, pages("bbba")},
+		"before":  {faults.Before(syscall.EIO), pages("aaaa")},
+		"half":    {faults.Half(0, syscall.EIO), pages("baba")},
+		"after":   {faults.After(syscall.EIO), pages("bbba")},
+		"no fail": {faults.Pass(), pages("bbba")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := New()
 			f := durable(t, d, "a", pages("aaaa"))
 			_, err := f.WriteAt([]byte(pages("bbb")), 0)
 			must(t, err)
-			d.SetHook(func(op Op) Fault {
+			d.SetHook(func(op Op) faults.Action {
 				if op.Kind == Sync {
 					return row.fault
 				}
-				return Fault{}
+				return faults.Pass()
 			})
 			if err := f.Sync(); !errors.Is(err, row.fault.Err) {
 				t.Errorf("error %v", err)
@@ -247,8 +248,8 @@ func TestFaults(t *testing.T) {
 		"allocate": {kind: Allocate, do: func(d *Disk) error { return onFile(d, func(f disk.File) error { return f.Allocate(5) }) },
 			check: func(d *Disk) string { return string(d.Content("a")) }, done: "1234\x00"},
 	} {
-		for way, fault := range map[string]Fault{
-			"before": {Err: syscall.EIO}, "after": {Err: syscall.EIO, After: true}, "half": {Err: syscall.EIO, Half: true},
+		for way, fault := range map[string]faults.Action{
+			"before": faults.Before(syscall.EIO), "after": faults.After(syscall.EIO), "half": faults.Half(0, syscall.EIO),
 		} {
 			t.Run(name+" "+way, func(t *testing.T) {
 				d := New()
@@ -261,12 +262,12 @@ func TestFaults(t *testing.T) {
 					want = row.half
 				}
 				var seen []Op
-				d.SetHook(func(op Op) Fault {
+				d.SetHook(func(op Op) faults.Action {
 					seen = append(seen, op)
 					if op.Kind == row.kind {
 						return fault
 					}
-					return Fault{}
+					return faults.Pass()
 				})
 				var path *fs.PathError
 				if err := row.do(d); !errors.Is(err, syscall.EIO) || !errors.As(err, &path) {
@@ -297,7 +298,7 @@ func TestTheHookSeesRanges(t *testing.T) {
 	d := New()
 	f := durable(t, d, "a", "0123456789")
 	var seen []Op
-	d.SetHook(func(op Op) Fault { seen = append(seen, op); return Fault{} })
+	d.SetHook(func(op Op) faults.Action { seen = append(seen, op); return faults.Pass() })
 	_, _ = f.ReadAt(make([]byte, 3), 2)
 	must(t, f.WriteVec([][]byte{{1, 2}, {3}}, 4))
 	must(t, f.Allocate(20))

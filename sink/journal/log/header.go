@@ -12,8 +12,9 @@ import (
 const (
 	// Magic begins every segment.
 	Magic = "OHDFSJNL"
-	// Version is the newest format that is written and read.
-	Version = 1
+	// Version is the newest format that is written and read. Version 1 differs in
+	// that its users can't tell what a reader may skip.
+	Version = 2
 	// HeaderSize is the length of a header of Version, in bytes.
 	HeaderSize = 64
 	// MaxHeader is how long a header of any version is at most.
@@ -53,11 +54,19 @@ func (s Header) Encode() []byte {
 }
 
 // VersionError is the error of a journal that a newer release wrote.
-type VersionError struct{ Found uint32 }
+type VersionError struct {
+	Found uint32 // the format's version
+	// Needs is what this release must know to read it and doesn't, in words; "" if
+	// the version alone says that it can't.
+	Needs string
+}
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("journal has format version %d, this release reads up to %d: "+
-		"run the release that wrote it, or let that one finish the state with `out-hdfs drain --state-dir DIR` first", e.Found, Version)
+	const do = "run the release that wrote it, or let that one finish the state with `out-hdfs drain --state-dir DIR` first"
+	if e.Needs != "" {
+		return fmt.Sprintf("journal holds what this release doesn't know, %s: %s", e.Needs, do)
+	}
+	return fmt.Sprintf("journal has format version %d, this release reads up to %d: %s", e.Found, Version, do)
 }
 
 var (

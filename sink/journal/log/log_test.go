@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -99,11 +100,11 @@ func TestWhatWasAppendedIsFound(t *testing.T) {
 			fail := rapid.IntRange(0, 9).Draw(rt, "fail")
 			if fail == 0 {
 				kind := rapid.SampledFrom([]crashdisk.Kind{crashdisk.Write, crashdisk.Sync, crashdisk.Rename, crashdisk.SyncDir}).Draw(rt, "kind")
-				d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+				d.SetHook(func(op crashdisk.Op) faults.Action {
 					if op.Kind == kind {
-						return crashdisk.Fault{Err: syscall.EIO}
+						return faults.Before(syscall.EIO)
 					}
-					return crashdisk.Fault{}
+					return faults.Pass()
 				})
 			}
 			if add(l, durable, text) == nil {
@@ -142,11 +143,11 @@ func TestAFailedAppendEndsTheSegment(t *testing.T) {
 	if err := add(l, nil, "one"); err != nil {
 		t.Fatal(err)
 	}
-	d.SetHook(func(op crashdisk.Op) crashdisk.Fault {
+	d.SetHook(func(op crashdisk.Op) faults.Action {
 		if op.Kind == crashdisk.Sync {
-			return crashdisk.Fault{Err: syscall.EIO, After: true}
+			return faults.After(syscall.EIO)
 		}
-		return crashdisk.Fault{}
+		return faults.Pass()
 	})
 	first := l.Append([]*Entry{{Kind: note, Parts: [][]byte{[]byte("two")}}})
 	d.SetHook(nil)

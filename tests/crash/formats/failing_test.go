@@ -10,6 +10,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 )
@@ -17,17 +18,17 @@ import (
 // way is how an operation fails.
 type way struct {
 	name   string
-	disk   crashdisk.Fault
+	disk   faults.Action
 	target faultfs.Action
 }
 
 func ways() []way {
-	eio := crashdisk.Fault{Err: syscall.EIO}
+	eio := faults.Before(syscall.EIO)
 	return []way{
 		{"without effect", eio, faultfs.FailBefore(fs.Unclear, nil)},
-		{"with its answer lost", crashdisk.Fault{Err: syscall.EIO, After: true}, faultfs.FailAfter(nil)},
-		{"half done", crashdisk.Fault{Err: syscall.EIO, Half: true}, faultfs.Half(10, 0, nil)},
-		{"for want of space", crashdisk.Fault{Err: syscall.ENOSPC}, faultfs.FailBefore(fs.Path, nil)},
+		{"with its answer lost", faults.After(syscall.EIO), faultfs.FailAfter(nil)},
+		{"half done", faults.Half(0, syscall.EIO), faultfs.Half(10, 0, nil)},
+		{"for want of space", faults.Before(syscall.ENOSPC), faultfs.FailBefore(fs.Path, nil)},
 		{"with its effect to come", eio, faultfs.Late(nil)},
 	}
 }
@@ -48,11 +49,11 @@ func (o *onNth) mine() bool {
 	return true
 }
 
-func (o *onNth) disk(crashdisk.Op) crashdisk.Fault {
+func (o *onNth) disk(crashdisk.Op) faults.Action {
 	if o.mine() {
 		return o.how.disk
 	}
-	return crashdisk.Fault{}
+	return faults.Pass()
 }
 
 // Decide implements faultfs.Injector.

@@ -11,6 +11,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
+	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 )
 
@@ -35,11 +36,11 @@ func (d *death) hit() (over, last bool) {
 	return d.over.Load(), last
 }
 
-func (d *death) disk(crashdisk.Op) crashdisk.Fault {
+func (d *death) disk(crashdisk.Op) faults.Action {
 	if over, _ := d.hit(); over {
-		return crashdisk.Fault{Err: faultfs.ErrStopped}
+		return faults.Before(faultfs.ErrStopped)
 	}
-	return crashdisk.Fault{}
+	return faults.Pass()
 }
 
 // Decide implements faultfs.Injector.
