@@ -11,6 +11,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/intake"
 )
 
 // Config is everything a Sink is built from. It is validated by whoever makes
@@ -57,8 +58,8 @@ type Config struct {
 	FlushTimeout        time.Duration
 	ExitTimeout         time.Duration
 
-	// ChunkFiles lists the names in a directory of Fluent Bit's chunk files.
-	ChunkFiles func(dir string) ([]string, error)
+	// Directories looks into the directories of Fluent Bit's chunk files.
+	Directories intake.Directories
 }
 
 // LettersDir is the dead letters' directory below the base path. Its name begins

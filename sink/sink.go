@@ -112,7 +112,7 @@ func (s *Sink) start() {
 	workers := encode.New(encode.Config{NewAssigner: cfg.NewAssigner, Format: format, Workers: cfg.Workers}, s.journal, buffers)
 	s.intake = intake.New(intake.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, StateLimit: cfg.StateLimit, FlushTimeout: cfg.FlushTimeout,
-		ChunkFiles: cfg.ChunkFiles, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
+		Directories: cfg.Directories, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
 		Used: s.used, Staged: s.staging.Bytes, Encode: workers, RollPinning: s.buckets.RollPinning,
 	})
 

@@ -62,7 +62,7 @@ func (f *chunkFrame) apply(s *state, loc log.Location) {
 		if s.known(c.key) {
 			return // the same chunk again: it counts once
 		}
-		s.present[c.key] = present{f.origin.Dir, f.origin.Name}
+		s.identities[c.key] = identity{dir: s.originDir(f.origin.Dir), name: f.origin.Name}
 	}
 	s.chunks[f.seq] = c
 	s.addLive(loc)

@@ -209,6 +209,10 @@ func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []b
 	f := &chunkFrame{seq: seq, arrival: arrival, origin: o, tag: tag, dataLen: len(data)}
 	own = newRequest()
 	own.chunk = true
+	if o.Name != "" && j.st.notes(o) {
+		noted := &directoryFrame{originDir{o.Dir, o.In}}
+		own.add(noted, noted.encode(nil))
+	}
 	own.add(f, f.encode(nil), data)
 	if err := j.enqueueLocked(own); err != nil {
 		return nil, nil, 0, err

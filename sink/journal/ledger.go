@@ -124,27 +124,3 @@ func (l *ledger) Totals() Totals {
 	defer l.mu.Unlock()
 	return l.st.totals
 }
-
-// OriginDirs are the directories in which known chunk files may still exist.
-func (l *ledger) OriginDirs() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	dirs := map[string]bool{}
-	for _, p := range l.st.present {
-		dirs[p.dir] = true
-	}
-	return slices.Sorted(maps.Keys(dirs))
-}
-
-// presentIn are the names of the known chunk files in a directory.
-func (l *ledger) presentIn(dir string) map[originKey]string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	in := map[originKey]string{}
-	for k, p := range l.st.present {
-		if p.dir == dir {
-			in[k] = p.name
-		}
-	}
-	return in
-}

@@ -273,10 +273,16 @@ func TestTheStateIsWhatItsSnapshotSays(t *testing.T) {
 	if !maps.Equal(decoded.live, j.st.live) {
 		t.Errorf("live bytes %v became %v", j.st.live, decoded.live)
 	}
+	whole := 0 // without its last sections it is a snapshot too
 	for n := range first {
-		if _, err := decodeSnapshot(first[:n]); !errors.Is(err, errPayload) {
+		if _, err := decodeSnapshot(first[:n]); err == nil {
+			whole++
+		} else if !errors.Is(err, errPayload) {
 			t.Fatalf("cut at %d it is decoded with %v", n, err)
 		}
+	}
+	if whole != 2 {
+		t.Errorf("it is decoded when cut at %d places", whole)
 	}
 	if _, err := decodeSnapshot(append(slices.Clone(first), 0)); err == nil {
 		t.Error("a rest is no error")

@@ -28,7 +28,7 @@ type state struct {
 	dirInode uint64
 	dirBirth time.Time
 
-	nextSeq  uint64 // of chunks and seen batches
+	nextSeq  uint64 // of chunks
 	nextPart uint64
 	running  time.Duration // running time of all processes so far
 	totals   Totals
@@ -38,8 +38,12 @@ type state struct {
 	leftovers []Leftover
 	decoding  []uint64 // chunks that were about to be decoded
 
-	present map[originKey]present
-	batches map[uint64]*seenBatch
+	identities map[originKey]identity
+	dirs       map[string]*originDir // which one is at a path, as it was noted last
+
+	// seen are frames of identities that a snapshot of log.Version 1 refers to. The
+	// loader reads them.
+	seen []log.Location
 
 	// older are the segments that counted when the snapshot was written.
 	older map[uint64]older
@@ -53,7 +57,7 @@ func newState() *state {
 	return &state{
 		nextSeq: 1, nextPart: 1,
 		chunks: map[uint64]*chunk{}, parts: map[uint64]*Part{},
-		present: map[originKey]present{}, batches: map[uint64]*seenBatch{},
+		identities: map[originKey]identity{}, dirs: map[string]*originDir{},
 		older: map[uint64]older{}, live: map[uint64]int64{},
 	}
 }
@@ -78,7 +82,7 @@ func (s *state) dropChunk(seq uint64) {
 // loseChunk drops a chunk that can't be read, and forgets its identity.
 func (s *state) loseChunk(seq uint64) {
 	if c := s.chunks[seq]; c != nil {
-		delete(s.present, c.key)
+		delete(s.identities, c.key)
 		s.dropChunk(seq)
 	}
 }

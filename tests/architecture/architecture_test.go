@@ -30,7 +30,7 @@ var layers = []layer{
 	{"sink/retry", ""},
 	{"sink/memory", ""},
 	{"sink/disk", ""},
-	{"sink/chunkfile", ""},
+	{"sink/chunkfile", "sink/disk"},
 	{"sink/fs/hadoop", ""},
 
 	// Records, their formats, their buckets' names. None of them knows the sink.
@@ -56,14 +56,14 @@ var layers = []layer{
 	{"sink/commit", "sink/fs sink/journal sink/staging sink/retry sink/run"},
 	{"sink/bucket", "codec rolling sink/chunk sink/journal sink/partfile sink/staging sink/retry sink/run"},
 	{"sink/encode", "assigner codec codec/event sink/chunk sink/journal sink/memory sink/partfile sink/run"},
-	{"sink/intake", "sink/chunk sink/chunkfile sink/encode sink/journal sink/memory sink/record sink/retry sink/run"},
+	{"sink/intake", "sink/chunk sink/chunkfile sink/disk sink/encode sink/journal sink/memory sink/record sink/retry sink/run"},
 	{"sink", "assigner codec rolling sink/bucket sink/chunk sink/chunkfile sink/commit sink/disk sink/encode sink/fs " +
 		"sink/intake sink/journal sink/memory sink/partfile sink/record sink/run sink/staging"},
 	{"sink/control", "sink sink/journal"},
 
 	// What makes an output of them.
 	{"conf", "assigner/... codec/... rolling sink/fs"},
-	{"instance", "assigner codec/... conf sink sink/control sink/disk sink/fs/... sink/journal"},
+	{"instance", "assigner codec/... conf sink sink/chunkfile sink/control sink/disk sink/fs/... sink/journal"},
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "sink/chunkfile"},
 	{"", "fluentbit instance sink"},
