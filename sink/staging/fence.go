@@ -92,6 +92,13 @@ func (f *fencedFile) ReadAt(b []byte, off int64) (int, error) {
 	return f.File.ReadAt(b, off)
 }
 
+func (f *fencedFile) ReadDirect(b []byte, off int64) (int, error) {
+	if err := f.fence.pass(); err != nil {
+		return 0, err
+	}
+	return f.File.ReadDirect(b, off)
+}
+
 func (f *fencedFile) WriteAt(b []byte, off int64) (int, error) {
 	if err := f.fence.pass(); err != nil {
 		return 0, err

@@ -69,9 +69,26 @@ func (s *Source) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
+// ErrMisread says that a staged file was read wrong, and is right on the disk.
+var ErrMisread = errors.New("the staged file was read wrong, and right once more from the disk: check the machine's memory")
+
+// wrong is what to say of a content with another checksum. That isn't believed
+// before the disk itself was asked.
 func (s *Source) wrong() error {
+	sum, n, err := checksum(direct{s.File}, s.size)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read staged file once more from the disk: %w", err)
+	case n == s.size && sum == s.crc:
+		return ErrMisread
+	}
 	return &WrongError{fmt.Errorf("its %d bytes have the checksum %08x and not %08x", s.size, s.sum, s.crc)}
 }
+
+// direct reads a file from the disk itself.
+type direct struct{ disk.File }
+
+func (d direct) ReadAt(b []byte, off int64) (int, error) { return d.ReadDirect(b, off) }
 
 // Checked reports whether all of the content was read and is what was journaled.
 func (s *Source) Checked() bool { return s.at == s.size && s.sum == s.crc }

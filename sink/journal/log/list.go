@@ -76,7 +76,7 @@ func (l *Log) find(id uint64) (Found, error) {
 	}
 	info := Info{Size: size, Room: size, Salt: header.Salt}
 	var h [FrameHeaderSize]byte
-	if readFull(f, h[:], HeaderSize) == nil {
+	if readFull(f.ReadAt, h[:], HeaderSize) == nil {
 		if snapshot, ok := getFrameHeader(&h, Place{info.Salt, id, HeaderSize}, size); ok {
 			info.Room = size - 2*HeaderSize - snapshot.size()
 		}
@@ -89,17 +89,27 @@ func (l *Log) find(id uint64) (Found, error) {
 
 // readStart fills b with a file's first bytes, and zeros if there are none.
 func readStart(f disk.File, b []byte) {
-	if readFull(f, b, 0) != nil {
+	if readFull(f.ReadAt, b, 0) != nil {
 		clear(b)
 	}
 }
 
+// readHeader reads one copy of a header, once more from the disk itself if it isn't
+// sound.
 func readHeader(f disk.File, at, size int64, id uint64) (Header, error) {
+	h, err := readHeaderBy(f.ReadAt, at, size, id)
+	if errors.Is(err, errNoHeader) || errors.Is(err, errBadHeader) {
+		return readHeaderBy(f.ReadDirect, at, size, id)
+	}
+	return h, err
+}
+
+func readHeaderBy(read readAt, at, size int64, id uint64) (Header, error) {
 	if at < 0 || at >= size {
 		return Header{}, errNoHeader
 	}
 	b := make([]byte, min(MaxHeader, size-at))
-	if err := readFull(f, b, at); err != nil {
+	if err := readFull(read, b, at); err != nil {
 		return Header{}, fmt.Errorf("its header can't be read: %w", err)
 	}
 	h, err := DecodeHeader(b)

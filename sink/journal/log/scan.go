@@ -57,12 +57,14 @@ func (s *scanner) load(offset int64, n int) bool {
 	return s.fill(offset, int(end-offset))
 }
 
-func (s *scanner) fill(offset int64, n int) bool {
+func (s *scanner) fill(offset int64, n int) bool { return s.fillBy(s.file.ReadAt, offset, n) }
+
+func (s *scanner) fillBy(read readAt, offset int64, n int) bool {
 	if cap(s.window) < n {
 		s.window = make([]byte, n)
 	}
 	s.window, s.start = s.window[:n], offset
-	s.failed = readFull(s.file, s.window, offset)
+	s.failed = readFull(read, s.window, offset)
 	return s.failed == nil
 }
 
@@ -91,8 +93,28 @@ func (s *scanner) header(offset int64) (scanned, bool) {
 	return scanned{frameHeader: h, offset: offset}, ok
 }
 
-// frame reads the frame at offset, or says what is wrong with it.
+// frame reads the frame at offset, or says what is wrong with it. What isn't sound
+// is read once more from the disk itself before that is believed.
 func (s *scanner) frame(offset int64) (scanned, error) {
+	f, err := s.frameOnce(offset)
+	if err == nil || !errors.Is(err, errNoFrame) || offset+FrameHeaderSize > s.size {
+		return f, err
+	}
+	n := FrameHeaderSize
+	if h, ok := s.header(offset); ok {
+		n = int(min(h.size(), s.size-offset))
+	}
+	if !s.fillBy(s.file.ReadDirect, offset, n) {
+		s.window = s.window[:0]
+		return scanned{}, err
+	}
+	if again, stillBad := s.frameOnce(offset); stillBad == nil {
+		return again, nil
+	}
+	return scanned{}, err
+}
+
+func (s *scanner) frameOnce(offset int64) (scanned, error) {
 	s.failed = nil
 	f, ok := s.header(offset)
 	if !ok {
