@@ -59,8 +59,10 @@ type Sink struct {
 // Open recovers the state and starts the sink. It waits for the local disk
 // only, never for the target.
 func Open(cfg Config) (*Sink, error) {
+	area := staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	j, report, err := journal.Open(journal.Options{
-		Disk: cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
+		Staged: area,
+		Disk:   cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
 		WriterID: cfg.WriterID, DefaultWriterID: cfg.DefaultWriterID, SegmentSize: cfg.SegmentSize,
 	})
 	if err != nil {
@@ -68,7 +70,7 @@ func Open(cfg Config) (*Sink, error) {
 	}
 	journal.LogReport(cfg.Log, report)
 	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
-	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
+	s.staging = area
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/staging"
 )
 
 func main() {
@@ -73,5 +74,8 @@ func options(stateDir string) (journal.Options, error) {
 	if names, err := d.List(journal.Dir); err != nil || len(names) == 0 {
 		return journal.Options{}, fmt.Errorf("%s is no state directory of an hdfs output: it holds no journal", stateDir)
 	}
-	return journal.Options{Disk: d, Log: logger(), Owner: fmt.Sprintf("out-hdfs, pid %d", os.Getpid())}, nil
+	log := logger()
+	return journal.Options{
+		Disk: d, Log: log, Owner: fmt.Sprintf("out-hdfs, pid %d", os.Getpid()), Staged: staging.New(d, stateDir, log),
+	}, nil
 }

@@ -33,11 +33,11 @@ const SocketName = "control.sock"
 // Resolutions are the words for what an operator can decide, by what is held.
 var (
 	partWords  = map[string]journal.Resolution{"publish": journal.PublishAgain, "done": journal.AcceptDone}
-	chunkWords = map[string]journal.Resolution{"decode": journal.DecodeAgain, "dead-letter": journal.DeadLetter}
+	chunkWords = map[string]journal.Resolution{"decode": journal.DecodeAgain, "dead-letter": journal.DeadLetter, "done": journal.TakeForPublished}
 )
 
 // Request says how to end what is held: a part with "publish" or "done", a
-// chunk with "decode" or "dead-letter".
+// chunk with "decode", "dead-letter" or "done".
 type Request struct {
 	Part  uint64 `json:"part,omitempty"`
 	Chunk uint64 `json:"chunk,omitempty"`
@@ -52,7 +52,7 @@ func (r Request) Frame() (journal.Resolved, error) {
 	}
 	how, ok := words[r.How]
 	if !ok || (r.Part != 0) == (r.Chunk != 0) {
-		return journal.Resolved{}, fmt.Errorf("%q doesn't end a held %s: a part takes publish or done, a chunk decode or dead-letter", r.How, of)
+		return journal.Resolved{}, fmt.Errorf("%q doesn't end a held %s: a part takes publish or done, a chunk decode, dead-letter or done", r.How, of)
 	}
 	return journal.Resolved{Part: r.Part, Seq: r.Chunk, How: how}, nil
 }

@@ -15,6 +15,7 @@ type chunk struct {
 	covered  Coverage
 	deaths   uint8 // process deaths in a row while it was being decoded
 	asLetter bool  // an operator sent it undecoded to the dead letters
+	doubtful bool  // damage hides which of its records were published
 }
 
 type chunkFrame struct {

@@ -49,6 +49,12 @@ type state struct {
 	older map[uint64]older
 	// live is the bytes of live frames by segment.
 	live map[uint64]int64
+	// damaged are segments in which something can't be read. When nothing in them is
+	// live they are set aside.
+	damaged map[uint64]bool
+	// strays are the frames of parts that aren't pending, by part, while the state is
+	// rebuilt from what is damaged; nil otherwise.
+	strays map[uint64][]Frame
 	// odd collects what a frame referred to in vain; only damage explains it.
 	odd []string
 }
@@ -58,7 +64,7 @@ func newState() *state {
 		nextSeq: 1, nextPart: 1,
 		chunks: map[uint64]*chunk{}, parts: map[uint64]*Part{},
 		identities: map[originKey]identity{}, dirs: map[string]*originDir{},
-		older: map[uint64]older{}, live: map[uint64]int64{},
+		older: map[uint64]older{}, live: map[uint64]int64{}, damaged: map[uint64]bool{},
 	}
 }
 
@@ -79,9 +85,20 @@ func (s *state) dropChunk(seq uint64) {
 	}
 }
 
+// doubtful are the chunks of which it isn't known what was published.
+func (s *state) doubtful() (seqs []uint64) {
+	for _, seq := range sortedKeys(s.chunks) {
+		if s.chunks[seq].doubtful {
+			seqs = append(seqs, seq)
+		}
+	}
+	return seqs
+}
+
 // loseChunk drops a chunk that can't be read, and forgets its identity.
 func (s *state) loseChunk(seq uint64) {
 	if c := s.chunks[seq]; c != nil {
+		s.damaged[c.loc.Segment] = true
 		delete(s.identities, c.key)
 		s.dropChunk(seq)
 	}

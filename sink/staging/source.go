@@ -29,7 +29,7 @@ type Source struct {
 }
 
 // Open opens a pending part's staged file. The error is a *WrongError if the
-// file is missing or has another length.
+// file is missing or too short. What follows the content is no part of the Source.
 func (a *Area) Open(s Staged) (*Source, error) {
 	f, err := a.disk.Open(s.Name)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *Area) Open(s Staged) (*Source, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read staged file %s: %w", s.Name, err), f.Close())
 	}
-	if size != s.Length {
+	if size < s.Length {
 		_ = f.Close()
 		return nil, &WrongError{fmt.Errorf("it has %d bytes and not %d", size, s.Length)}
 	}
@@ -54,7 +54,14 @@ func (s *Source) Size() int64 { return s.size }
 
 // ReadAt implements io.ReaderAt.
 func (s *Source) ReadAt(b []byte, off int64) (int, error) {
-	n, err := s.File.ReadAt(b, off)
+	if off >= s.size {
+		return 0, io.EOF
+	}
+	short := int64(len(b)) > s.size-off
+	n, err := s.File.ReadAt(b[:min(int64(len(b)), s.size-off)], off)
+	if err == nil && short {
+		err = io.EOF
+	}
 	if off == 0 { // also when a driver begins once more
 		s.at, s.sum = 0, 0
 	}

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
@@ -27,8 +28,6 @@ const (
 	// dir holds the staged files in the state directory. It holds nothing but
 	// this instance's files.
 	dir = "staged"
-	// asideDir receives staged files that aren't what was journaled.
-	asideDir = "aside"
 )
 
 // Area is the staged files of one instance.
@@ -38,12 +37,15 @@ type Area struct {
 	stateDir string    // in texts
 	log      *slog.Logger
 	bytes    atomic.Int64
+
+	lock     sync.Mutex
+	trailers map[string]int64 // bytes of staged files that aren't content, by name
 }
 
 // New returns the staging area on the state directory's disk. stateDir names
 // the directory in texts.
 func New(d disk.Disk, stateDir string, log *slog.Logger) *Area {
-	a := &Area{stateDir: stateDir, log: log}
+	a := &Area{stateDir: stateDir, log: log, trailers: map[string]int64{}}
 	a.disk = &fencedDisk{d, &a.fence}
 	return a
 }
@@ -73,6 +75,7 @@ func (a *Area) Recover(pending []Staged) error {
 	for _, s := range pending {
 		keep[s.Name] = true
 		a.bytes.Add(s.Length)
+		a.countTrailer(s)
 	}
 	names, err := a.disk.List(dir)
 	if err != nil {
@@ -107,9 +110,10 @@ func (a *Area) Drop(f *File) {
 	a.Remove(f.name, f.Size())
 }
 
-// Remove removes a staged file of that many bytes. What can't be removed now,
+// Remove removes a staged file with a content of that many bytes. What can't be removed now,
 // the next start removes.
 func (a *Area) Remove(name string, size int64) {
+	size += a.dropTrailer(name)
 	a.bytes.Add(-size)
 	a.shrink(name, size)
 	if err := a.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFenced) {
@@ -136,22 +140,4 @@ func (a *Area) shrink(name string, size int64) {
 		err = f.Truncate(size)
 	}
 	_ = f.Close()
-}
-
-// SetAside moves the wrong staged file of a part out of the way, and answers
-// where it is then: where it was, if it is missing there and wasn't set aside
-// before.
-func (a *Area) SetAside(name string, part uint64) (string, error) {
-	aside := fmt.Sprintf("%s/%d", asideDir, part)
-	err := errors.Join(a.disk.Mkdir(asideDir), a.disk.Rename(name, aside))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if f, err := a.disk.Open(aside); err == nil {
-			return a.stateDir + "/" + aside, f.Close()
-		}
-		return a.stateDir + "/" + name, nil
-	case err != nil:
-		return "", fmt.Errorf("set a damaged staged file aside: %w", err)
-	}
-	return a.stateDir + "/" + aside, nil
 }

@@ -9,12 +9,14 @@ import (
 
 // Found is a segment on the disk, as List found it.
 type Found struct {
-	ID     uint64
-	State  [16]byte // of its header
-	Bad    error    // why the header can't be used
-	Second bool     // only the header's copy can
-	Cut    bool     // the header can, but its copy isn't at the end
-	start  [HeaderSize]byte
+	ID    uint64
+	State [16]byte // of its header
+	// Previous is its header's: see Header.
+	Previous uint32
+	Bad      error // why the header can't be used
+	Second   bool  // only the header's copy can
+	Cut      bool  // the header can, but its copy isn't at the end
+	start    [HeaderSize]byte
 }
 
 // Readable reports whether the segment's frames can be checked.
@@ -69,7 +71,7 @@ func (l *Log) find(id uint64) (Found, error) {
 	case out.Bad == nil && err != nil:
 		out.Cut = true
 	}
-	out.State = header.State
+	out.State, out.Previous = header.State, header.Previous
 	var v *VersionError
 	if errors.As(out.Bad, &v) {
 		return Found{}, fmt.Errorf("%s: %w", SegmentName(id), v)
@@ -154,18 +156,27 @@ type Replayed struct {
 	Durable int64 // everything below is known to be synced
 	End     int64 // of the frames that count
 	Bad     []BadFrame
+	// Linked is true if the frames end where the next segment's snapshot begins.
+	Linked bool
+	// CutOff is true if the file ends where a frame may have been.
+	CutOff bool
 }
 
 // BadFrame is where a segment is damaged, and how.
 type BadFrame struct {
-	Offset int64
-	Err    error
+	Offset, End int64 // no sound frame lies between
+	// Kind is what the frame's header says, 0 if that can't be read: then any
+	// number of frames may have been there.
+	Kind Kind
+	Err  error
 }
 
-// Replay calls each for every frame of a segment that counts, in order.
-func (l *Log) Replay(id uint64, each func(Frame)) (r Replayed, err error) {
+// Replay calls each for every frame of a segment that counts, in order. next is
+// the Previous of the segment behind it: frames behind the place that it names
+// don't count; 0 names none.
+func (l *Log) Replay(id uint64, next uint32, each func(Frame)) (r Replayed, err error) {
 	err = l.scan(id, func(s *scanner) error {
-		r = s.replay(func(f scanned) { each(Frame{f.kind, f.location(id), f.payload}) })
+		r = s.replay(next, func(f scanned) { each(Frame{f.kind, f.location(id), f.payload}) })
 		return nil
 	})
 	return r, err

@@ -3,6 +3,7 @@ package log
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 )
@@ -169,11 +170,15 @@ func (s *scanner) durable() int64 {
 	}
 }
 
-// replay calls each for every frame that counts: up to the tail's first bad
-// one, and around what is damaged.
-func (s *scanner) replay(each func(scanned)) Replayed {
+// replay calls each for every frame that counts: up to the place that next names,
+// or the tail's first bad one, and around what is damaged.
+func (s *scanner) replay(next uint32, each func(scanned)) Replayed {
 	r := Replayed{Durable: s.durable(), End: HeaderSize}
 	for at := int64(HeaderSize); ; {
+		if next != 0 && s.place(at).Seed() == next {
+			r.Linked, r.End = true, at
+			return r
+		}
 		f, err := s.frame(at)
 		if err == nil {
 			each(f)
@@ -182,13 +187,33 @@ func (s *scanner) replay(each func(scanned)) Replayed {
 			continue
 		}
 		if at >= r.Durable && errors.Is(err, errNoFrame) {
+			r.CutOff = s.cutOff(at)
 			return r
 		}
-		r.Bad = append(r.Bad, BadFrame{at, err})
-		if at = s.behind(at, r.Durable); at < 0 {
+		bad := BadFrame{Offset: at, End: s.size, Err: err}
+		if f, ok := s.header(at); ok {
+			bad.Kind = f.kind
+		}
+		at = s.behind(at, r.Durable)
+		if at >= 0 {
+			bad.End = at
+		}
+		r.Bad = append(r.Bad, bad)
+		if at < 0 {
 			return r
 		}
 	}
+}
+
+// cutOff reports whether a frame at offset would reach beyond the file's end.
+func (s *scanner) cutOff(offset int64) bool {
+	b := s.at(offset, FrameHeaderSize)
+	if b == nil {
+		return true
+	}
+	_, ok := getFrameHeader((*[FrameHeaderSize]byte)(b), s.place(offset), math.MaxInt64)
+	_, fits := s.header(offset)
+	return ok && !fits
 }
 
 // behind is where to go on behind the bad frame at offset, or -1 if what
