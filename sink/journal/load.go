@@ -162,6 +162,10 @@ func (l *loader) loadFrames(segment log.Found, next uint32) (log.Replayed, error
 	if newer != nil {
 		return r, fmt.Errorf("%s: %w", log.SegmentName(id), newer)
 	}
+	for _, at := range r.Repaired {
+		l.report.damage("%s at offset %d: the header of a frame is damaged; it could be made out, and nothing is lost by that",
+			log.SegmentName(id), at)
+	}
 	for _, b := range r.Bad {
 		l.report.damage("%s at offset %d: %v; if it was a chunk, its records are lost unless Fluent Bit still has them",
 			log.SegmentName(id), b.Offset, b.Err)
@@ -174,7 +178,7 @@ func (l *loader) loadFrames(segment log.Found, next uint32) (log.Replayed, error
 		l.report.damage("%s: %s", log.SegmentName(id), o)
 	}
 	l.st.odd = nil
-	if len(r.Bad) > 0 {
+	if len(r.Bad)+len(r.Repaired) > 0 {
 		l.st.damaged[id] = true
 	}
 	return r, err

@@ -136,8 +136,12 @@ func (l *Log) scan(id uint64, with func(*scanner) error) error {
 func (l *Log) First(id uint64) (f Frame, end int64, ok bool, err error) {
 	err = l.scan(id, func(s *scanner) error {
 		first, err := s.frame(HeaderSize)
-		if err == nil {
-			f, end, ok = Frame{first.kind, first.location(id), first.payload}, first.end(), true
+		ok = err == nil
+		if !ok && s.durable() > HeaderSize {
+			first, ok = s.repair(HeaderSize)
+		}
+		if ok {
+			f, end = Frame{first.kind, first.location(id), first.payload}, first.end()
 		}
 		return nil
 	})
@@ -156,6 +160,8 @@ type Replayed struct {
 	Durable int64 // everything below is known to be synced
 	End     int64 // of the frames that count
 	Bad     []BadFrame
+	// Repaired are the offsets of frames whose damaged headers could be made out.
+	Repaired []int64
 	// Linked is true if the frames end where the next segment's snapshot begins.
 	Linked bool
 	// CutOff is true if the file ends where a frame may have been.

@@ -79,6 +79,9 @@ func readFrame(read readAt, loc Location, salt uint64, buf []byte) ([]byte, erro
 	}
 	at, payload := Place{salt, loc.Segment, loc.Offset}, buf[FrameHeaderSize:]
 	h, ok := getFrameHeader((*[FrameHeaderSize]byte)(buf), at, loc.Size())
+	if !ok {
+		h, ok = repairHeader([FrameHeaderSize]byte(buf), at, payload)
+	}
 	if !ok || h.length != loc.Length || !h.holds(at, payload) {
 		return nil, &DamageError{loc.Segment, loc.Offset, errors.New("its checksum differs")}
 	}

@@ -190,6 +190,13 @@ func (s *scanner) replay(next uint32, each func(scanned)) Replayed {
 			r.CutOff = s.cutOff(at)
 			return r
 		}
+		if f, ok := s.repair(at); ok && at < r.Durable {
+			each(f)
+			r.Repaired = append(r.Repaired, at)
+			at = f.end()
+			r.End = at
+			continue
+		}
 		bad := BadFrame{Offset: at, End: s.size, Err: err}
 		if f, ok := s.header(at); ok {
 			bad.Kind = f.kind
