@@ -484,6 +484,53 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
+// TestDoubtfulChunksAreAnOperators: chunks of which damage hides what was published are
+// held over starts, and end as an operator says.
+func TestDoubtfulChunksAreAnOperators(t *testing.T) {
+	for how, want := range map[journal.Resolution]int{journal.DecodeAgain: 4, journal.TakeForPublished: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWornSink(t)
+			for back := range 3 {
+				w.damage(w.newest(back), func(b []byte) []byte { b[log.HeaderSize+log.FrameHeaderSize+50] ^= 1; return b })
+			}
+			s := restart(w.World, w.Open())
+			doubtful := w.Status(s).DoubtfulChunks
+			if len(doubtful) < 4 {
+				t.Fatalf("doubtful are %v", doubtful)
+			}
+			for _, seq := range doubtful {
+				if err := s.Resolve(journal.Resolved{Seq: seq, How: how}); err != nil {
+					t.Error(err)
+				}
+			}
+			s = restart(w.World, s)
+			for _, p := range w.Status(s).Parts {
+				if p.State == "held" {
+					if err := s.Resolve(journal.Resolved{Part: p.Number, How: journal.AcceptDone}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			for _, b := range []string{"b0", "b1", "b2"} {
+				w.Store.Allow("/logs/" + b)
+			}
+			time.Sleep(3 * time.Hour)
+			if st := w.Status(s); len(st.HeldChunks)+st.UnfinishedChunks > 0 {
+				t.Errorf("%+v", st)
+			}
+			w.Close(s)
+			records, _ := w.Records()
+			got := 0
+			for _, id := range strings.Fields(inProgress) {
+				got += records[id]
+			}
+			if got != want {
+				t.Errorf("resolution %d: %d records are published: %v", how, got, records)
+			}
+		})
+	}
+}
+
 // stranger is what another state directory holds.
 type stranger struct {
 	segment []byte

@@ -4,6 +4,7 @@
 //
 //	GET  /status   the sink's Status
 //	POST /resolve  a Request; 204, or 409 with why not
+//	POST /purge    removes what damage had set aside; 204, or 409 with why not
 //
 // It never decides anything, and a sink works without it.
 package control
@@ -131,6 +132,13 @@ func handler(s *sink.Sink) http.Handler {
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("POST /purge", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.PurgeAside(); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return mux
 }
 
@@ -162,6 +170,12 @@ func (c *Client) Resolve(ctx context.Context, r Request) error {
 		return err
 	}
 	_, err = c.call(ctx, http.MethodPost, "resolve", body)
+	return err
+}
+
+// Purge asks the agent to remove what damage had set aside.
+func (c *Client) Purge(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodPost, "purge", nil)
 	return err
 }
 

@@ -229,6 +229,12 @@ func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []b
 // Usage is the bytes that segments and spares take on the disk.
 func (j *Journal) Usage() int64 { return j.log.Usage() }
 
+// Aside is the bytes of damaged segments that were set aside.
+func (j *Journal) Aside() int64 { return j.log.Aside() }
+
+// PurgeAside removes them.
+func (j *Journal) PurgeAside() error { return j.log.PurgeAside() }
+
 // Payload is a chunk read back. Data aliases the buffer that Read was given,
 // or a larger one that took its place.
 type Payload struct {

@@ -34,15 +34,19 @@ func (j *Journal) Describe(f Rolled) []byte {
 	return f.encode(id[:])
 }
 
-// decodeDescription is the inverse. ok is false for what isn't the description of
-// that file of that state.
-func decodeDescription(b []byte, id [16]byte, name string) (f Rolled, ok bool) {
-	if !bytes.HasPrefix(b, id[:]) {
-		return Rolled{}, false
-	}
-	r := &reader{b: b[len(id):]}
+// ReadDescription is the inverse. ok is false for what isn't a description.
+func ReadDescription(b []byte) (f Rolled, ok bool) {
+	r := &reader{b: b}
+	r.key() // the state's id
 	f = decodeRolled(r)
-	return f, r.end() == nil && f.Part.Staged == name
+	return f, r.end() == nil
+}
+
+// describes answers the description of that file of that state, and false if it
+// isn't that.
+func describes(b []byte, id [16]byte, name string) (Rolled, bool) {
+	f, ok := ReadDescription(b)
+	return f, ok && bytes.HasPrefix(b, id[:]) && f.Part.Staged == name
 }
 
 // final is the name that the part is given if nobody else has it.
@@ -70,7 +74,7 @@ func (r *restorer) restore() error {
 		if err != nil {
 			return fmt.Errorf("read what %s says of itself: %w", name, err)
 		}
-		if f, ok := decodeDescription(d, r.st.id, name); ok {
+		if f, ok := describes(d, r.st.id, name); ok {
 			described[name] = f
 			r.missesEnd(f)
 		}

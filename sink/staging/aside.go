@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
+	"strings"
 )
 
-// asideDir receives staged files that aren't what was journaled, or that no part
+// AsideDir receives staged files that aren't what was journaled, or that no part
 // names after damage. What is in it is an operator's.
-const asideDir = "aside"
+const AsideDir = "aside"
 
 // SetAside moves a staged file out of the way, for good and for whoever wants to
 // look at it. It answers where it is then, in words for an operator, and its size
@@ -41,7 +43,7 @@ func (a *Area) SetAsideOf(name string, part uint64) (string, error) {
 	where, err := a.moveAside(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		aside := path.Join(asideDir, path.Base(name))
+		aside := path.Join(AsideDir, path.Base(name))
 		if _, err := a.size(aside); err == nil {
 			return a.stateDir + "/" + aside, nil
 		}
@@ -52,12 +54,55 @@ func (a *Area) SetAsideOf(name string, part uint64) (string, error) {
 	return where, nil
 }
 
+// Aside is the bytes of what was set aside.
+func (a *Area) Aside() int64 { return a.aside.Load() }
+
+// countAside counts what lies aside, which may be nothing.
+func (a *Area) countAside() error {
+	names, err := a.disk.List(AsideDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list what was set aside: %w", err)
+	}
+	total := int64(0)
+	for _, n := range names {
+		if size, err := a.size(path.Join(AsideDir, n)); err == nil {
+			total += size
+		}
+	}
+	a.aside.Store(total)
+	return nil
+}
+
+// PurgeAside removes what was set aside, but for what keep says to keep of the
+// numbers of parts.
+func (a *Area) PurgeAside(keep func(part uint64) bool) error {
+	names, err := a.disk.List(AsideDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list what was set aside: %w", err)
+	}
+	var errs []error
+	for _, n := range names {
+		number, _, _ := strings.Cut(n, ".")
+		if part, err := strconv.ParseUint(number, 10, 64); err == nil && keep(part) {
+			continue
+		}
+		if err := a.disk.Remove(path.Join(AsideDir, n)); err != nil {
+			errs = append(errs, fmt.Errorf("remove %s: %w", path.Join(AsideDir, n), err))
+		}
+	}
+	return errors.Join(append(errs, a.countAside())...)
+}
+
 // moveAside replaces nothing.
 func (a *Area) moveAside(name string) (where string, err error) {
-	if err := errors.Join(a.disk.Mkdir(asideDir), a.disk.SyncDir(".")); err != nil {
+	size, err := a.size(name)
+	if err != nil {
 		return "", err
 	}
-	names, err := a.disk.List(asideDir)
+	if err := errors.Join(a.disk.Mkdir(AsideDir), a.disk.SyncDir(".")); err != nil {
+		return "", err
+	}
+	names, err := a.disk.List(AsideDir)
 	if err != nil {
 		return "", err
 	}
@@ -69,13 +114,14 @@ func (a *Area) moveAside(name string) (where string, err error) {
 	for i := 1; taken[free]; i++ {
 		free = fmt.Sprintf("%s.%d", path.Base(name), i)
 	}
-	if err := a.disk.Rename(name, path.Join(asideDir, free)); err != nil {
+	if err := a.disk.Rename(name, path.Join(AsideDir, free)); err != nil {
 		return "", err
 	}
-	for _, d := range []string{asideDir, dir} { // in this order: the old name must not be the one that goes
+	a.aside.Add(size)
+	for _, d := range []string{AsideDir, dir} { // in this order: the old name must not be the one that goes
 		if err := a.disk.SyncDir(d); err != nil {
 			return "", err
 		}
 	}
-	return a.stateDir + "/" + path.Join(asideDir, free), nil
+	return a.stateDir + "/" + path.Join(AsideDir, free), nil
 }

@@ -37,6 +37,7 @@ type Area struct {
 	stateDir string    // in texts
 	log      *slog.Logger
 	bytes    atomic.Int64
+	aside    atomic.Int64 // of files that were set aside
 
 	lock     sync.Mutex
 	trailers map[string]int64 // bytes of staged files that aren't content, by name
@@ -76,6 +77,9 @@ func (a *Area) Recover(pending []Staged) error {
 		keep[s.Name] = true
 		a.bytes.Add(s.Length)
 		a.countTrailer(s)
+	}
+	if err := a.countAside(); err != nil {
+		return err
 	}
 	names, err := a.disk.List(dir)
 	if err != nil {

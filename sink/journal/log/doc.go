@@ -13,8 +13,8 @@
 //
 // # Concurrency
 //
-// One goroutine, the writer, calls Begin, Append and Retire. Read, Info and the
-// questions about room may be asked by anybody. A goroutine of the Log makes
+// One goroutine, the writer, calls Begin, Append, Retire and SetAside. Read, Info, the
+// questions about room and PurgeAside are for anybody. A goroutine of the Log makes
 // spares; Start starts it, Close stops it and waits for it.
 //
 // # Segments

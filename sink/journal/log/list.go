@@ -28,6 +28,9 @@ func (l *Log) List() (segments []Found, spares []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the journal: %w", err)
 	}
+	if err := l.countAside(); err != nil {
+		return nil, nil, err
+	}
 	for _, name := range names {
 		if isSpare(name) {
 			spares = append(spares, Dir+"/"+name)

@@ -39,6 +39,7 @@ type Log struct {
 
 	mu       sync.Mutex
 	segments map[uint64]Info // on the disk
+	aside    int64           // bytes in DamagedDir
 	spares   []string        // of segmentSize each, the last one made last
 	closing  bool
 	// spareErr is why the last spare could not be made; spareTries counts the
