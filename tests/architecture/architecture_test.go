@@ -63,7 +63,7 @@ var layers = []layer{
 
 	// What makes an output of them.
 	{"conf", "assigner/... codec/... rolling sink/fs"},
-	{"instance", "assigner codec/... conf sink sink/control sink/disk sink/fs/... sink/journal"},
+	{"instance", "assigner codec/... conf sink sink/chunkfile sink/control sink/disk sink/fs/... sink/journal sink/run"},
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "sink/chunkfile"},
 	{"", "fluentbit instance sink"},
