@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/bucket"
@@ -67,6 +68,9 @@ func Open(cfg Config) (*Sink, error) {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
+	if cfg.OpenFiles == nil {
+		cfg.OpenFiles = func() int { return math.MaxInt }
+	}
 	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
 	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	if err := s.recover(); err != nil {
@@ -107,7 +111,7 @@ func (s *Sink) start() {
 	}, records, s.staging)
 	s.buckets = bucket.New(bucket.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Format: format, Letters: cfg.Letters, Policy: cfg.Policy, Part: s.newPart(),
-		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, MemoryLimit: cfg.MemoryLimit / 2,
+		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, OpenFiles: cfg.OpenFiles, MemoryLimit: cfg.MemoryLimit / 2,
 	}, records, s.staging, s.full, s.commit)
 	workers := encode.New(encode.Config{NewAssigner: cfg.NewAssigner, Format: format, Workers: cfg.Workers}, s.journal, buffers)
 	s.intake = intake.New(intake.Config{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
@@ -15,8 +16,8 @@ const (
 	// sealers is how many rolled parts are synced at a time: one waits for the
 	// disk while another ends its file.
 	sealers = 2
-	// maxRolled bounds the parts that wait to be sealed, since each keeps a file
-	// open and a buffer. The applier waits beyond it.
+	// maxRolled is how many parts wait to be sealed at most, those under way
+	// among them.
 	maxRolled = 32
 )
 
@@ -30,12 +31,12 @@ type sealer struct {
 	rolled map[uint64]InProgress // those that wait and those under way
 }
 
-// push takes a part over, once there is a place for it or ctx has ended.
-func (l *sealer) push(ctx context.Context, p *part) {
+// push takes a part over, once it makes no more than most or ctx has ended.
+func (l *sealer) push(ctx context.Context, p *part, most int) {
 	l.WaitFor(ctx, func() bool {
 		l.lock.Lock()
 		defer l.lock.Unlock()
-		return len(l.rolled) < maxRolled
+		return len(l.rolled) < most
 	})
 	was := p.describe()
 	l.lock.Lock()
@@ -135,7 +136,24 @@ func (s *Stage) makeWhole(ctx context.Context, p *part) error {
 	if err := s.flush(ctx, p); err != nil {
 		return err
 	}
-	return p.file.MakeDurable()
+	return s.insistOnFiles(ctx, p.file.MakeDurable)
+}
+
+// insistOnFiles repeats what failed for want of a file that may be opened, until
+// that is no longer why it fails or ctx ends.
+func (s *Stage) insistOnFiles(ctx context.Context, do func() error) error {
+	var b retry.Backoff
+	for {
+		err := do()
+		if !openfiles.Exhausted(err) || ctx.Err() != nil {
+			return err
+		}
+		if b.Failures() == 0 {
+			s.cfg.Log.Error("a rolled part can't be synced; trying again", "state_dir", s.cfg.StateDir, "error", err,
+				"do", openfiles.Advice(err, "make room on the disk, or check it"))
+		}
+		run.Sleep(ctx, b.Next())
+	}
 }
 
 // flush writes what the file has in memory until that succeeds or ctx ends: a

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -158,6 +160,25 @@ func (p *Process) note(change func()) {
 
 // Signal sends the process a signal. One that has ended gets none.
 func (p *Process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
+
+// OpenFiles is how many files the process has open.
+func (p *Process) OpenFiles() (int, error) {
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	return len(open), err
+}
+
+// Anonymous is the process's own memory in bytes, RssAnon of its status: the
+// mapped chunk files aren't among it.
+func (p *Process) Anonymous() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	line, _, _ := strings.Cut(rest, "\n")
+	kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(line), " kB"), 10, 64)
+	return kb * 1024, err
+}
 
 // Kill ends the process as a crash does.
 func (p *Process) Kill() error { return p.Signal(syscall.SIGKILL) }
