@@ -192,7 +192,7 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		Format: format, Letters: letters{s.Buckets.Zone}, Policy: s.NewPolicy(),
 		PartPrefix: s.Files.Prefix, PartSuffix: suffix,
 		BucketCheckInterval: s.Rolling.CheckInterval, MaxOpenBuckets: s.Buckets.MaxOpen,
-		StateLimit: s.State.Limit, MemoryLimit: s.State.MemoryLimit, SegmentSize: segmentSize(s.State.Limit),
+		StateLimit: s.State.Limit, Memory: s.Memory(), SegmentSize: segmentSize(s.State.Limit),
 		Uploads: s.Delivery.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
 		ChunkFiles: sys.ChunkFiles,

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 )
 
@@ -24,7 +25,7 @@ import (
 // (package syscall), so the hard limit counts.
 //
 // The runtime's soft memory limit is the sum of the instances' memory_limit and
-// of runtimeMemory. It is put back when the last instance ends.
+// of memory.Runtime. It is put back when the last instance ends.
 type Process struct {
 	mu        sync.Mutex
 	instances int
@@ -36,16 +37,10 @@ type Process struct {
 	openFiles func() (limit, open int, err error)
 }
 
-const (
-	// runtimeMemory is what the Go runtime may have beside the instances' buffers,
-	// in bytes: stacks, its own tables, and what is compiled of patterns and
-	// schemas.
-	runtimeMemory = 16 << 20
-	// leastParts is how many files the parts of an instance must be able to have
-	// open: one that is written, one that is sealed, and some so that not every
-	// record is a file of its own.
-	leastParts = 4
-)
+// leastParts is how many files the parts of an instance must be able to have
+// open: one that is written, one that is sealed, and some so that not every
+// record is a file of its own.
+const leastParts = 4
 
 // share is an instance's part of a Process.
 type share struct {
@@ -57,28 +52,28 @@ type share struct {
 // join gives an instance its share, with so many uploads at a time and
 // that memory_limit. The instance leaves when it is closed. If the limit of
 // open files is too low for one more, the error says which one would do.
-func (p *Process) join(uploads int, memory int64) (*share, error) {
+func (p *Process) join(uploads int, limit int64) (*share, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := &share{process: p, others: sink.OtherFiles(uploads), memory: memory}
-	limit, open, err := p.askFiles()
+	s := &share{process: p, others: sink.OtherFiles(uploads), memory: limit}
+	most, open, err := p.askFiles()
 	if err != nil {
 		return nil, err
 	}
 	files := p.files
 	if p.instances == 0 {
-		files = max(0, limit-open) / 2
+		files = max(0, most-open) / 2
 	}
 	if least := s.others + leastParts; files/(p.instances+1) < least {
 		return nil, fmt.Errorf("%d files may be open and %d are: half of what is left isn't enough for the %d that each of %d outputs needs; "+
-			"%s, to %d or more, or lower uploads", limit, open, least, p.instances+1, openfiles.Raise, limit-2*files+2*least*(p.instances+1))
+			"%s, to %d or more, or lower uploads", most, open, least, p.instances+1, openfiles.Raise, most-2*files+2*least*(p.instances+1))
 	}
 	if p.instances == 0 {
 		p.before = debug.SetMemoryLimit(-1)
 	}
 	p.instances++
 	p.files = files
-	p.memory += memory
+	p.memory += limit
 	p.limitMemory()
 	return s, nil
 }
@@ -97,7 +92,7 @@ func (p *Process) limitMemory() {
 		debug.SetMemoryLimit(p.before)
 		return
 	}
-	debug.SetMemoryLimit(min(p.before, p.memory+runtimeMemory))
+	debug.SetMemoryLimit(min(p.before, p.memory+memory.Runtime))
 }
 
 // leave ends the share. It is called once.

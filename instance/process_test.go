@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 )
 
@@ -109,14 +110,14 @@ func TestTheRuntimeHasTheInstancesMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(64<<20 + runtimeMemory)
+			want(64<<20 + memory.Runtime)
 			second, err := p.join(4, 256<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(320<<20 + runtimeMemory)
+			want(320<<20 + memory.Runtime)
 			first.leave()
-			want(256<<20 + runtimeMemory)
+			want(256<<20 + memory.Runtime)
 			second.leave()
 			want(math.MaxInt64)
 		}

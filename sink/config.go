@@ -11,6 +11,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 )
 
 // Config is everything a Sink is built from. It is validated by whoever makes
@@ -53,11 +54,11 @@ type Config struct {
 	// it may change at any time. nil is any number. What else the sink opens is
 	// OtherFiles.
 	OpenFiles    func() int
-	StateLimit   int64 // bytes of journal and staged parts
-	MemoryLimit  int64 // bytes of this instance's buffers: half for parts, a quarter for payloads
-	SegmentSize  int64 // of the journal; 0 is its default
-	Uploads      int   // at a time
-	Workers      int   // chunks decoded at a time
+	StateLimit   int64         // bytes of journal and staged parts
+	Memory       memory.Shares // what this instance's buffers may take
+	SegmentSize  int64         // of the journal; 0 is its default
+	Uploads      int           // at a time
+	Workers      int           // chunks decoded at a time
 	FlushTimeout time.Duration
 	ExitTimeout  time.Duration
 

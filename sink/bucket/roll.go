@@ -62,7 +62,7 @@ func (s *Stage) keepLimits(ctx context.Context) {
 			why = rolling.MaxOpenBuckets
 		case len(s.parts) > s.mostOpen():
 			why = rolling.OpenFiles
-		case len(s.parts) > 1 && s.buffered > s.cfg.MemoryLimit:
+		case len(s.parts) > 1 && s.buffered > s.cfg.OpenMemory:
 			why = rolling.MemoryLimit
 		default:
 			return
@@ -137,7 +137,7 @@ func (s *Stage) roll(ctx context.Context, p *part, why rolling.Reason) {
 	s.remove(p)
 	p.reason = why
 	s.rolls.count(why)
-	s.sealer.push(ctx, p, s.mostRolled())
+	s.sealer.push(ctx, p, s.mostRolled(), s.cfg.SealMemory)
 }
 
 // drop gives up a part without records.

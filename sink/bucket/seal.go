@@ -29,19 +29,22 @@ type sealer struct {
 	lock   sync.Mutex
 	parts  []*part
 	rolled map[uint64]InProgress // those that wait and those under way
+	held   int64                 // bytes of memory that they hold
 }
 
-// push takes a part over, once it makes no more than most or ctx has ended.
-func (l *sealer) push(ctx context.Context, p *part, most int) {
+// push takes a part over, once it makes no more than most and all together hold
+// no more than limit bytes, or it is alone, or ctx has ended.
+func (l *sealer) push(ctx context.Context, p *part, most int, limit int64) {
 	l.WaitFor(ctx, func() bool {
 		l.lock.Lock()
 		defer l.lock.Unlock()
-		return len(l.rolled) < most
+		return len(l.rolled) == 0 || len(l.rolled) < most && l.held+p.counted <= limit
 	})
 	was := p.describe()
 	l.lock.Lock()
 	l.parts = append(l.parts, p)
 	l.rolled[p.number] = was
+	l.held += p.counted
 	l.lock.Unlock()
 	l.Change()
 }
@@ -62,6 +65,7 @@ func (l *sealer) take(ctx context.Context) (p *part) {
 func (l *sealer) done(p *part) {
 	l.lock.Lock()
 	delete(l.rolled, p.number)
+	l.held -= p.counted
 	l.lock.Unlock()
 	l.Change()
 }

@@ -14,7 +14,7 @@ func (w *worker) encode(j *chunk.Job) {
 	if w.encoder == nil {
 		return
 	}
-	j.Blocks = w.memory.Take(len(j.Data) + len(j.Data)/2)
+	j.Blocks = w.memory.Take(chunk.TypicalBlocks(len(j.Data)))
 	ends := make([]int, len(j.Shares))
 	for i, sh := range j.Shares {
 		sh.Encoded = true

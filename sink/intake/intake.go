@@ -43,6 +43,7 @@ type Config struct {
 	Journal  *journal.Journal
 	Recorder *record.Recorder
 	Memory   *memory.Pool
+	Work     *memory.Work
 	Used     func() int64 // bytes of what StateLimit bounds
 	Staged   func() int64 // bytes of staged parts, which are among them
 	Encode   *encode.Stage

@@ -63,8 +63,8 @@ var layers = []layer{
 	{"sink/control", "sink sink/journal"},
 
 	// What makes an output of them.
-	{"conf", "assigner/... codec/... rolling sink/fs"},
-	{"instance", "assigner codec/... conf sink sink/control sink/disk sink/fs/... sink/journal sink/openfiles"},
+	{"conf", "assigner/... codec/... rolling sink/fs sink/memory"},
+	{"instance", "assigner codec/... conf sink sink/control sink/disk sink/fs/... sink/journal sink/memory sink/openfiles"},
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "sink/chunkfile"},
 	{"", "fluentbit instance sink"},

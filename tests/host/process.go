@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Answers of a flush, as in Event.Answer.
@@ -75,6 +76,7 @@ type Result struct {
 	Log     string
 	Code    int            // the exit code, or -1
 	Signal  syscall.Signal // what ended it, or 0
+	CPU     time.Duration  // of all its threads
 }
 
 // Process is a host, or a fluent-bit, that runs. Its methods are safe for
@@ -227,7 +229,8 @@ func (p *Process) WaitFor(ctx context.Context, wanted func(events []Event) bool)
 func (p *Process) Wait() (Result, error) {
 	p.readers.Wait()
 	err := p.cmd.Wait()
-	r := Result{Events: p.Events(), Log: p.Log(), Code: p.cmd.ProcessState.ExitCode()}
+	r := Result{Events: p.Events(), Log: p.Log(), Code: p.cmd.ProcessState.ExitCode(),
+		CPU: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.Signal = status.Signal()
 	}
