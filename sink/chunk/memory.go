@@ -29,10 +29,10 @@ func (o Owed) Memory() int64 {
 	return n
 }
 
-// Account changes what the job has taken to what it holds, once its events are
-// known and again once they are encoded.
-func (j *Job) Account(events []event.Event) {
-	n := int64(cap(j.Blocks)) + int64(cap(events))*eventSize
+// Account changes what the job has taken to what it holds with its events, and to
+// what is still to come of blocks, in bytes.
+func (j *Job) Account(events []event.Event, toCome int64) {
+	n := int64(cap(j.Blocks)) + int64(cap(events))*eventSize + toCome
 	if j.Payload == nil {
 		n += int64(cap(j.Data))
 	}

@@ -26,7 +26,7 @@ func (w *worker) work(j *chunk.Job) {
 		return
 	}
 	events := w.events(j)
-	j.Account(events)
+	j.Account(events, w.blocksToCome(j))
 	if panicked := run.Safely(func() { w.assignAll(j, events) }); panicked != "" {
 		w.assignEach(j, events)
 	}
@@ -35,7 +35,7 @@ func (w *worker) work(j *chunk.Job) {
 	}
 	j.Shares = slices.DeleteFunc(j.Shares, func(sh *chunk.Share) bool { return len(sh.Batch.Events) == 0 })
 	w.encode(j)
-	j.Account(events)
+	j.Account(events, 0)
 }
 
 // load gets the payload.
