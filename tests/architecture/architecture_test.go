@@ -62,12 +62,13 @@ var layers = []layer{
 	{"sink/control", "sink sink/journal"},
 
 	// What makes an output of them.
+	{"conf/agent", "conf"},
 	{"conf", "assigner/... codec/... rolling sink/fs"},
 	{"instance", "assigner codec/... conf sink sink/chunkfile sink/control sink/disk sink/fs/... sink/journal"},
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "sink/chunkfile"},
 	{"", "fluentbit instance sink"},
-	{"cmd/out-hdfs", "conf instance sink sink/control sink/disk sink/journal"},
+	{"cmd/out-hdfs", "conf conf/agent instance sink sink/control sink/disk sink/journal"},
 }
 
 // testSupport is imported by tests, and by itself, and by nothing that ships.
@@ -89,6 +90,7 @@ var outside = []layer{
 	{"github.com/dsnet/compress/...", "codec/compress"},
 	{"github.com/tinylib/msgp/...", "codec/..."},
 	{"github.com/spf13/cobra", "cmd/out-hdfs"},
+	{"go.yaml.in/yaml/...", "conf/agent"},
 	{"golang.org/x/sync/semaphore", "sink/fs"},
 	{"golang.org/x/sys/unix", "fluentbit instance sink/chunkfile sink/disk sink/fs/localfs"},
 }
