@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/bucket"
@@ -61,6 +62,7 @@ type Sink struct {
 func Open(cfg Config) (*Sink, error) {
 	j, report, err := journal.Open(journal.Options{
 		Disk: cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
+		Letters:  func(bucket string) bool { return strings.HasPrefix(bucket, LettersDir+"/") },
 		WriterID: cfg.WriterID, DefaultWriterID: cfg.DefaultWriterID, SegmentSize: cfg.SegmentSize,
 	})
 	if err != nil {

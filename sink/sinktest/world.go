@@ -157,7 +157,11 @@ func (w *World) Close(s *sink.Sink) {
 func (w *World) Status(s *sink.Sink) sink.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return s.Status(ctx)
+	st := s.Status(ctx)
+	if st.Ledger.Unbalanced != 0 {
+		w.T.Errorf("records aren't accounted for: %+v", st.Ledger)
+	}
+	return st
 }
 
 // Calls are the operations asked of the targets so far.
