@@ -26,7 +26,7 @@ func init() { fluentbit.Serve(open) }
 // open opens the sink that the properties of an instance describe.
 func open(name string, lookup func(key string) string, log *slog.Logger) (fluentbit.Output, error) {
 	i, err := instance.Open(lookup, instance.System{
-		Log: log, Registry: fileSystems, Process: &process, Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
+		Log: log, Registry: fileSystems, Process: &process, Getenv: os.Getenv,
 		Owner: fmt.Sprintf("Fluent Bit, pid %d, output %s", os.Getpid(), name),
 	})
 	if err != nil {

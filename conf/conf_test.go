@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEveryKeyIsTaken(t *testing.T) {
-	suffix, zone := ".log", "Asia/Shanghai"
+	suffix, zone := ".log.gz", "Asia/Shanghai"
 	s := parse(t, map[string]string{
 		"PATH": "/logs", "Default_Scheme": "hdfs://nn:8020",
 		"format": "TEXT", "compression": "GZip", "compression_level": "9", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "json_metadata_key": "meta", "json_group_key": "group", "text_key": "$a['b']",

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/control"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
@@ -66,8 +66,6 @@ type System struct {
 	Owner string
 	// Getenv is os.Getenv.
 	Getenv func(string) string
-	// ChunkFiles lists a directory of Fluent Bit's chunk files.
-	ChunkFiles func(dir string) ([]string, error)
 }
 
 // Environment is what Parse needs to know of the process.
@@ -195,7 +193,7 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		StateLimit: s.State.Limit, Memory: s.Memory(), SegmentSize: segmentSize(s.State.Limit),
 		Uploads: s.Delivery.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
-		ChunkFiles: sys.ChunkFiles,
+		Directories: chunkfile.Directories{},
 	}, nil
 }
 
@@ -239,18 +237,4 @@ func defaultWriterID(state [16]byte) string {
 		return '-'
 	}, name)
 	return fmt.Sprintf("%.64s-%x", clean, state[:4])
-}
-
-// ListChunkFiles lists a directory of chunk files: a directory that is gone
-// has none.
-func ListChunkFiles(dir string) ([]string, error) {
-	f, err := os.Open(filepath.Clean(dir))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/intake"
 	"github.com/out-hdfs/out_hdfs/sink/memory"
 )
 
@@ -62,8 +63,8 @@ type Config struct {
 	FlushTimeout time.Duration
 	ExitTimeout  time.Duration
 
-	// ChunkFiles lists the names in a directory of Fluent Bit's chunk files.
-	ChunkFiles func(dir string) ([]string, error)
+	// Directories looks into the directories of Fluent Bit's chunk files.
+	Directories intake.Directories
 }
 
 // OtherFiles is how many files a sink has open at most beside those of its parts

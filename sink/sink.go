@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/bucket"
@@ -62,6 +63,7 @@ type Sink struct {
 func Open(cfg Config) (*Sink, error) {
 	j, report, err := journal.Open(journal.Options{
 		Disk: cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
+		Letters:  func(bucket string) bool { return strings.HasPrefix(bucket, LettersDir+"/") },
 		WriterID: cfg.WriterID, DefaultWriterID: cfg.DefaultWriterID, SegmentSize: cfg.SegmentSize,
 	})
 	if err != nil {
@@ -117,7 +119,7 @@ func (s *Sink) start() {
 	workers := encode.New(encode.Config{NewAssigner: cfg.NewAssigner, Format: format, Workers: cfg.Workers}, s.journal, buffers)
 	s.intake = intake.New(intake.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, StateLimit: cfg.StateLimit, FlushTimeout: cfg.FlushTimeout,
-		ChunkFiles: cfg.ChunkFiles, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
+		Directories: cfg.Directories, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
 		Work: memory.NewWork(cfg.Memory.Work),
 		Used: s.used, Staged: s.staging.Bytes, Encode: workers, RollPinning: s.buckets.RollPinning,
 	})

@@ -59,7 +59,10 @@ func held(t *testing.T, dir string) *sink.Sink {
 		PartPrefix: "part", PartSuffix: ".json", BucketCheckInterval: time.Second, MaxOpenBuckets: 4,
 		StateLimit: 1 << 30, Memory: sinktest.MemoryOf(1 << 20), SegmentSize: 64 << 10, Uploads: 1, Workers: 1,
 		FlushTimeout: time.Second, ExitTimeout: 10 * time.Second,
-		ChunkFiles: func(string) ([]string, error) { return nil, nil },
+		Directories: sinktest.Directories{
+			Exists: func(string) bool { return false },
+			Sync:   func() ([]string, bool) { return nil, true },
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -121,18 +121,3 @@ func (i *Intake) readable(seq uint64) {
 		i.Log.Info("all chunks can be read back again", "after", after)
 	}
 }
-
-// lookEvery is how often chunk files that are gone are noted.
-const lookEvery = time.Minute
-
-// watchOrigins lets the journal forget chunks whose files are gone.
-func (i *Intake) watchOrigins(ctx context.Context) {
-	run.Every(ctx, lookEvery, func(context.Context) {
-		for _, dir := range i.Journal.OriginDirs() {
-			// What can't be listed is taken to exist.
-			if err := i.Journal.MarkGone(dir, func() ([]string, error) { return i.ChunkFiles(dir) }); err != nil {
-				i.Log.Debug("chunk files that are gone could not be noted", "directory", dir, "error", err)
-			}
-		}
-	})
-}

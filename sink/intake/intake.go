@@ -37,8 +37,7 @@ type Config struct {
 	Target       string // in texts
 	StateLimit   int64  // bytes of journal and staged parts
 	FlushTimeout time.Duration
-	// ChunkFiles lists the names in a directory of Fluent Bit's chunk files.
-	ChunkFiles func(dir string) ([]string, error)
+	Directories  Directories
 
 	Journal  *journal.Journal
 	Recorder *record.Recorder
@@ -119,7 +118,9 @@ func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunk
 	arrival := time.Now()
 	origin := journal.Origin{}
 	if file.Known() && !i.readChunk(ctx, func() {
-		origin = journal.Origin{Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data)}
+		origin = journal.Origin{
+			Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data), In: i.Directories.Locate(file),
+		}
 	}) {
 		return false
 	}

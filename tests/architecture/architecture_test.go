@@ -31,7 +31,7 @@ var layers = []layer{
 	{"sink/memory", ""},
 	{"sink/openfiles", ""},
 	{"sink/disk", ""},
-	{"sink/chunkfile", ""},
+	{"sink/chunkfile", "sink/disk"},
 	{"sink/fs/hadoop", ""},
 
 	// Records, their formats, their buckets' names. None of them knows the sink.
@@ -57,18 +57,19 @@ var layers = []layer{
 	{"sink/commit", "sink/fs sink/journal sink/openfiles sink/staging sink/retry sink/run"},
 	{"sink/bucket", "codec rolling sink/chunk sink/journal sink/openfiles sink/partfile sink/staging sink/retry sink/run"},
 	{"sink/encode", "assigner codec codec/event sink/chunk sink/journal sink/memory sink/partfile sink/run"},
-	{"sink/intake", "sink/chunk sink/chunkfile sink/encode sink/journal sink/memory sink/openfiles sink/record sink/retry sink/run"},
+	{"sink/intake", "sink/chunk sink/chunkfile sink/disk sink/encode sink/journal sink/memory sink/openfiles sink/record sink/retry sink/run"},
 	{"sink", "assigner codec rolling sink/bucket sink/chunk sink/chunkfile sink/commit sink/disk sink/encode sink/fs " +
 		"sink/intake sink/journal sink/memory sink/partfile sink/record sink/run sink/staging"},
 	{"sink/control", "sink sink/journal"},
 
 	// What makes an output of them.
+	{"conf/agent", "conf"},
 	{"conf", "assigner/... codec/... rolling sink/fs sink/memory"},
-	{"instance", "assigner codec/... conf sink sink/control sink/disk sink/fs/... sink/journal sink/memory sink/openfiles"},
+	{"instance", "assigner codec/... conf sink sink/chunkfile sink/control sink/disk sink/fs/... sink/journal sink/memory sink/openfiles"},
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "sink/chunkfile"},
 	{"", "fluentbit instance sink"},
-	{"cmd/out-hdfs", "conf instance sink sink/control sink/disk sink/journal"},
+	{"cmd/out-hdfs", "conf conf/agent instance sink sink/control sink/disk sink/journal"},
 }
 
 // testSupport is imported by tests, and by itself, and by nothing that ships.
@@ -91,6 +92,7 @@ var outside = []layer{
 	{"github.com/tinylib/msgp/...", "codec/..."},
 	{"github.com/spf13/cobra", "cmd/out-hdfs"},
 	{"golang.org/x/net/netutil", "sink/control"},
+	{"go.yaml.in/yaml/...", "conf/agent"},
 	{"golang.org/x/sync/semaphore", "sink/fs"},
 	{"golang.org/x/sys/unix", "fluentbit instance sink/chunkfile sink/disk sink/fs/localfs"},
 }

@@ -114,7 +114,7 @@ func try(t testing.TB, options map[string]string) (*agent, error) {
 	var err error
 	a.Instance, err = instance.Open(conf.Map(values), instance.System{
 		Log: a.log.logger(), Registry: instance.NewRegistry(), Owner: t.Name(),
-		Getenv: func(string) string { return "" }, ChunkFiles: instance.ListChunkFiles,
+		Getenv: func(string) string { return "" },
 	})
 	return a, err
 }
