@@ -18,12 +18,15 @@ func main() {} // a plugin has none, but a c-shared library wants one
 // one cluster share its clients and limits.
 var fileSystems = instance.NewRegistry()
 
+// process is what the instances share with the agent.
+var process instance.Process
+
 func init() { fluentbit.Serve(open) }
 
 // open opens the sink that the properties of an instance describe.
 func open(name string, lookup func(key string) string, log *slog.Logger) (fluentbit.Output, error) {
 	i, err := instance.Open(lookup, instance.System{
-		Log: log, Registry: fileSystems, Getenv: os.Getenv,
+		Log: log, Registry: fileSystems, Process: &process, Getenv: os.Getenv,
 		Owner: fmt.Sprintf("Fluent Bit, pid %d, output %s", os.Getpid(), name),
 	})
 	if err != nil {

@@ -30,6 +30,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 )
 
 // NewRegistry returns the file systems that are built in. Instances of one
@@ -59,6 +60,7 @@ func (letters) Append(dst []byte, b *event.Batch, e *event.Event, reason string)
 type System struct {
 	Log      *slog.Logger
 	Registry *fs.Registry
+	Process  *Process // nil is one of its own
 	// Owner names the process and the instance to whoever finds the state
 	// directory in use.
 	Owner string
@@ -77,6 +79,7 @@ func (s System) Environment() conf.Environment {
 type Instance struct {
 	*sink.Sink
 	control *control.Server // nil if there could be none
+	share   *share
 }
 
 // Close stops the sink, as sink.Close says, and then the socket.
@@ -85,12 +88,16 @@ func (i *Instance) Close() error {
 	if i.control != nil {
 		err = errors.Join(err, i.control.Close())
 	}
+	i.share.leave()
 	return err
 }
 
 // Open reads an instance's configuration, recovers its state and starts its
 // sink. The error joins everything that is wrong with the configuration.
 func Open(lookup conf.Lookup, sys System) (*Instance, error) {
+	if sys.Process == nil {
+		sys.Process = &Process{}
+	}
 	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
 	env := sys.Environment()
 	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
@@ -111,8 +118,18 @@ func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	share, err := sys.Process.join(s.Delivery.Uploads, s.State.MemoryLimit)
+	if err != nil {
+		return nil, err
+	}
+	cfg.OpenFiles = share.parts
+	if n := share.parts(); n < s.Buckets.MaxOpen {
+		sys.Log.Warn("the limit of open files leaves room for fewer parts in progress than max_open_buckets; they are rolled early",
+			"max_open_buckets", s.Buckets.MaxOpen, "files", n, "do", openfiles.Raise)
+	}
 	opened, err := sink.Open(cfg)
 	if err != nil {
+		share.leave()
 		return nil, err
 	}
 	sys.Log.Info("writing to "+s.Target.Location.String(), "writer_id", opened.WriterID(), "format", s.Format.Name, "state_dir", s.State.Dir)
@@ -123,7 +140,7 @@ func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 	if err != nil {
 		sys.Log.Warn("`out-hdfs` can't ask this instance for its status", "state_dir", s.State.Dir, "error", err)
 	}
-	return &Instance{opened, server}, nil
+	return &Instance{opened, server, share}, nil
 }
 
 func makeStateDir(s *conf.Settings) error {
@@ -173,7 +190,7 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		Format: format, Letters: letters{s.Buckets.Zone}, Policy: s.NewPolicy(),
 		PartPrefix: s.Files.Prefix, PartSuffix: suffix,
 		BucketCheckInterval: s.Rolling.CheckInterval, MaxOpenBuckets: s.Buckets.MaxOpen,
-		StateLimit: s.State.Limit, MemoryLimit: s.State.MemoryLimit, SegmentSize: segmentSize(s.State.Limit),
+		StateLimit: s.State.Limit, Memory: s.Memory(), SegmentSize: segmentSize(s.State.Limit),
 		Uploads: s.Delivery.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
 		Directories: chunkfile.Directories{},

@@ -42,6 +42,7 @@ type Config struct {
 	Journal  *journal.Journal
 	Recorder *record.Recorder
 	Memory   *memory.Pool
+	Work     *memory.Work
 	Used     func() int64 // bytes of what StateLimit bounds
 	Staged   func() int64 // bytes of staged parts, which are among them
 	Encode   *encode.Stage
@@ -54,6 +55,7 @@ type Config struct {
 type Intake struct {
 	Config
 	admission  admission
+	readers    chan struct{} // a place for each flush that reads its chunk
 	queue      queue
 	dispatcher dispatcher
 	// unread is why chunks can't be read back, by sequence. Finish alone, which
@@ -68,7 +70,33 @@ type Intake struct {
 
 // New returns an Intake that isn't started: it accepts chunks, and hands none on.
 func New(c Config) *Intake {
-	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{})}
+	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{}), readers: make(chan struct{}, readers)}
+}
+
+// readers is how many flushes read their chunks at a time. Each is a window on a
+// mapped file, so to read it may wait for a disk, and each that waits takes a
+// thread of the process; Go ends a process with 10,000 of them
+// (runtime/debug.SetMaxThreads). Fluent Bit may have some thousand flushes under
+// way.
+const readers = 32
+
+// readChunk calls f, which reads a chunk's bytes, when there is a place for one
+// more. It reports false if there was none within flush_timeout or ctx ended.
+func (i *Intake) readChunk(ctx context.Context, f func()) bool {
+	select {
+	case i.readers <- struct{}{}:
+	default:
+		ctx, cancel := context.WithTimeout(ctx, i.FlushTimeout)
+		defer cancel()
+		select {
+		case i.readers <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	defer func() { <-i.readers }()
+	f()
+	return true
 }
 
 // Start queues what the last process left unfinished and starts the goroutines,
@@ -89,17 +117,21 @@ func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunk
 	}
 	arrival := time.Now()
 	origin := journal.Origin{}
-	if file.Known() {
+	if file.Known() && !i.readChunk(ctx, func() {
 		origin = journal.Origin{
 			Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data), In: i.Directories.Locate(file),
 		}
+	}) {
+		return false
 	}
 	if !i.waitForRoom(ctx, int64(len(data)), noWait) {
 		return false
 	}
 	defer i.admission.leave(int64(len(data)))
 	var kept *memory.Payload
-	a, err := i.Journal.AppendChunk(tag, arrival, origin, data, func() { kept = i.Memory.Keep(data) })
+	a, err := i.Journal.AppendChunk(tag, arrival, origin, data, func() {
+		i.readChunk(ctx, func() { kept = i.Memory.Keep(data) })
+	})
 	if err != nil {
 		i.Memory.Release(kept)
 		i.refused(err)
