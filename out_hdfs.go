@@ -18,16 +18,20 @@ func main() {} // a plugin has none, but a c-shared library wants one
 // one cluster share its clients and limits.
 var fileSystems = instance.NewRegistry()
 
-// left is told of by instances that a hot reload ends, and asked by those that
-// it starts.
-var left instance.Left
+var (
+	// left is told of by instances that a hot reload ends, and asked by those that
+	// it starts.
+	left instance.Left
+	// process is what the instances share with the agent.
+	process instance.Process
+)
 
 func init() { fluentbit.Serve(open) }
 
 // open opens the sink that the properties of an instance describe.
 func open(name string, lookup func(key string) string, log *slog.Logger) (fluentbit.Output, error) {
 	o, err := instance.Start(lookup, instance.System{
-		Log: log, Registry: fileSystems, Left: &left, Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
+		Log: log, Registry: fileSystems, Left: &left, Process: &process, Getenv: os.Getenv,
 		Owner: fmt.Sprintf("Fluent Bit, pid %d, output %s", os.Getpid(), name),
 	})
 	if err != nil {

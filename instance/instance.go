@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -24,12 +23,14 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink"
+	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/control"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 )
 
 // NewRegistry returns the file systems that are built in. Instances of one
@@ -60,14 +61,13 @@ type System struct {
 	Log      *slog.Logger
 	Registry *fs.Registry
 	// Left is what Start shares with the instances before it in this process.
-	Left *Left
+	Left    *Left
+	Process *Process // nil is one of its own
 	// Owner names the process and the instance to whoever finds the state
 	// directory in use.
 	Owner string
 	// Getenv is os.Getenv.
 	Getenv func(string) string
-	// ChunkFiles lists a directory of Fluent Bit's chunk files.
-	ChunkFiles func(dir string) ([]string, error)
 }
 
 // Environment is what Parse needs to know of the process.
@@ -81,18 +81,21 @@ func (s System) Environment() conf.Environment {
 type Instance struct {
 	*sink.Sink
 	control *control.Server // nil if there could be none
+	share   *share
 }
 
 // Close stops the sink, as sink.Close says, and then the socket, whose removal
 // may hang on the disk like all else.
 func (i *Instance) Close() error {
 	err := i.Sink.Close()
-	if i.control == nil {
-		return err
-	}
 	socket := make(chan error, 1)
 	go func() {
 		<-i.Released()
+		i.share.leave()
+		if i.control == nil {
+			socket <- nil
+			return
+		}
 		socket <- i.control.Close()
 	}()
 	if errors.Is(err, sink.ErrDiskHangs) {
@@ -128,6 +131,9 @@ type prepared struct {
 
 // prepare reads an instance's configuration. It alone calls lookup.
 func prepare(lookup conf.Lookup, sys System) (*prepared, error) {
+	if sys.Process == nil {
+		sys.Process = &Process{}
+	}
 	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
 	env := sys.Environment()
 	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
@@ -154,8 +160,18 @@ func (p *prepared) open() (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	share, err := sys.Process.join(s.Delivery.Uploads, s.State.MemoryLimit)
+	if err != nil {
+		return nil, err
+	}
+	cfg.OpenFiles = share.parts
+	if n := share.parts(); n < s.Buckets.MaxOpen {
+		sys.Log.Warn("the limit of open files leaves room for fewer parts in progress than max_open_buckets; they are rolled early",
+			"max_open_buckets", s.Buckets.MaxOpen, "files", n, "do", openfiles.Raise)
+	}
 	opened, err := sink.Open(cfg)
 	if err != nil {
+		share.leave()
 		return nil, err
 	}
 	sys.Log.Info("writing to "+s.Target.Location.String(), "writer_id", opened.WriterID(), "format", s.Format.Name, "state_dir", s.State.Dir)
@@ -166,7 +182,7 @@ func (p *prepared) open() (*Instance, error) {
 	if err != nil {
 		sys.Log.Warn("`out-hdfs` can't ask this instance for its status", "state_dir", s.State.Dir, "error", err)
 	}
-	return &Instance{opened, server}, nil
+	return &Instance{opened, server, share}, nil
 }
 
 func makeStateDir(s *conf.Settings) error {
@@ -216,10 +232,10 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		Format: format, Letters: letters{s.Buckets.Zone}, Policy: s.NewPolicy(),
 		PartPrefix: s.Files.Prefix, PartSuffix: suffix,
 		BucketCheckInterval: s.Rolling.CheckInterval, MaxOpenBuckets: s.Buckets.MaxOpen,
-		StateLimit: s.State.Limit, MemoryLimit: s.State.MemoryLimit, SegmentSize: segmentSize(s.State.Limit),
+		StateLimit: s.State.Limit, Memory: s.Memory(), SegmentSize: segmentSize(s.State.Limit),
 		Uploads: s.Delivery.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
-		ChunkFiles: sys.ChunkFiles,
+		Directories: chunkfile.Directories{},
 	}, nil
 }
 
@@ -263,18 +279,4 @@ func defaultWriterID(state [16]byte) string {
 		return '-'
 	}, name)
 	return fmt.Sprintf("%.64s-%x", clean, state[:4])
-}
-
-// ListChunkFiles lists a directory of chunk files: a directory that is gone
-// has none.
-func ListChunkFiles(dir string) ([]string, error) {
-	f, err := os.Open(filepath.Clean(dir))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/bucket"
@@ -69,12 +71,16 @@ func Open(cfg Config) (*Sink, error) {
 	cfg.Disk = disk.LockedThroughout(cfg.Disk)
 	j, report, err := journal.Open(journal.Options{
 		Disk: cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
+		Letters:  func(bucket string) bool { return strings.HasPrefix(bucket, LettersDir+"/") },
 		WriterID: cfg.WriterID, DefaultWriterID: cfg.DefaultWriterID, SegmentSize: cfg.SegmentSize,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
+	if cfg.OpenFiles == nil {
+		cfg.OpenFiles = func() int { return math.MaxInt }
+	}
 	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), released: make(chan struct{}), resolving: make(chan struct{}, 1)}
 	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	if err := s.recover(); err != nil {
@@ -108,19 +114,21 @@ func (s *Sink) start() {
 	s.local, s.remote = run.NewGroup(s.ctx, cfg.Log), run.NewGroup(s.ctx, cfg.Log)
 	records := recorded{s.journal, record.New(s.journal, cfg.Log, cfg.StateDir)}
 	format := partfile.Format{Format: cfg.Format, WriterID: s.journal.WriterID()}
-	buffers := memory.New(cfg.MemoryLimit / 4)
+	buffers := memory.New(cfg.Memory.Payloads)
 
 	s.commit = commit.New(commit.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, OpenTarget: cfg.OpenTarget, Uploads: cfg.Uploads,
 	}, records, s.staging)
 	s.buckets = bucket.New(bucket.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Format: format, Letters: cfg.Letters, Policy: cfg.Policy, Part: s.newPart(),
-		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, MemoryLimit: cfg.MemoryLimit / 2,
+		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, OpenFiles: cfg.OpenFiles,
+		OpenMemory: cfg.Memory.Open(), SealMemory: cfg.Memory.Parts - cfg.Memory.Open(),
 	}, records, s.staging, s.full, s.commit)
 	workers := encode.New(encode.Config{NewAssigner: cfg.NewAssigner, Format: format, Workers: cfg.Workers}, s.journal, buffers)
 	s.intake = intake.New(intake.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, StateLimit: cfg.StateLimit, FlushTimeout: cfg.FlushTimeout,
-		ChunkFiles: cfg.ChunkFiles, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
+		Directories: cfg.Directories, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
+		Work: memory.NewWork(cfg.Memory.Work),
 		Used: s.used, Staged: s.staging.Bytes, Encode: workers, RollPinning: s.buckets.RollPinning,
 	})
 

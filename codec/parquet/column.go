@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"math"
 
+	"github.com/parquet-go/parquet-go/encoding/plain"
+
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
@@ -139,8 +141,7 @@ func (c *column) takeTexts(texts [][]byte) {
 			c.values = append(c.values, v...)
 			continue
 		}
-		c.values = binary.LittleEndian.AppendUint32(c.values, uint32(len(v)))
-		c.values = append(c.values, v...)
+		c.values = plain.AppendByteArray(c.values, v)
 		c.bounds.text(v)
 	}
 }
@@ -154,22 +155,22 @@ func (c *column) takeNumbers(numbers []uint64) {
 		}
 	case physicalInt32:
 		for _, v := range numbers {
-			c.values = binary.LittleEndian.AppendUint32(c.values, uint32(v))
+			c.values = plain.AppendInt32(c.values, int32(v))
 			c.bounds.integer(int64(int32(v)))
 		}
 	case physicalInt64:
 		for _, v := range numbers {
-			c.values = binary.LittleEndian.AppendUint64(c.values, v)
+			c.values = plain.AppendInt64(c.values, int64(v))
 			c.bounds.integer(int64(v))
 		}
 	case physicalFloat:
 		for _, v := range numbers {
-			c.values = binary.LittleEndian.AppendUint32(c.values, uint32(v))
+			c.values = plain.AppendInt32(c.values, int32(v))
 			c.bounds.float(float64(math.Float32frombits(uint32(v))))
 		}
 	case physicalDouble:
 		for _, v := range numbers {
-			c.values = binary.LittleEndian.AppendUint64(c.values, v)
+			c.values = plain.AppendInt64(c.values, int64(v))
 			c.bounds.float(math.Float64frombits(v))
 		}
 	}
@@ -200,9 +201,10 @@ func (c *column) leaveDictionary() {
 	for _, i := range c.indexes {
 		v := c.dict.entry(int(i))
 		if c.dict.fixed == 0 {
-			c.values = binary.LittleEndian.AppendUint32(c.values, uint32(len(v)))
+			c.values = plain.AppendByteArray(c.values, v)
+		} else {
+			c.values = append(c.values, v...)
 		}
-		c.values = append(c.values, v...)
 	}
 	c.indexes, c.plainSize = nil, 0
 	c.boundDictionary()

@@ -88,9 +88,9 @@ func (p *pager) dictionary(c *column) ([]byte, error) {
 // page compresses the body, puts its header before it and adds it to the
 // column's pages.
 func (p *pager) page(c *column, h pageHeader) error {
-	packed, err := p.compressor.append(p.packed[:0], p.body)
+	packed, err := p.compressor.encode(p.packed, p.body)
 	if err != nil {
-		return fmt.Errorf("end a page of column %v: %w", c.leaf.path, err)
+		return fmt.Errorf("compress %d bytes of column %v: %w", len(p.body), c.leaf.path, err)
 	}
 	p.packed = packed
 	h.Raw, h.Packed, h.CRC = int32(len(p.body)), int32(len(packed)), int32(crc32.ChecksumIEEE(packed))

@@ -38,12 +38,12 @@ type Config struct {
 	Target       string // in texts
 	StateLimit   int64  // bytes of journal and staged parts
 	FlushTimeout time.Duration
-	// ChunkFiles lists the names in a directory of Fluent Bit's chunk files.
-	ChunkFiles func(dir string) ([]string, error)
+	Directories  Directories
 
 	Journal  *journal.Journal
 	Recorder *record.Recorder
 	Memory   *memory.Pool
+	Work     *memory.Work
 	Used     func() int64 // bytes of what StateLimit bounds
 	Staged   func() int64 // bytes of staged parts, which are among them
 	Encode   *encode.Stage
@@ -56,6 +56,7 @@ type Config struct {
 type Intake struct {
 	Config
 	admission  admission
+	readers    chan struct{} // a place for each flush that reads its chunk
 	queue      queue
 	dispatcher dispatcher
 	// unread is why chunks can't be read back, by sequence. Finish alone, which
@@ -70,7 +71,33 @@ type Intake struct {
 
 // New returns an Intake that isn't started: it accepts chunks, and hands none on.
 func New(c Config) *Intake {
-	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{})}
+	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{}), readers: make(chan struct{}, readers)}
+}
+
+// readers is how many flushes read their chunks at a time. Each is a window on a
+// mapped file, so to read it may wait for a disk, and each that waits takes a
+// thread of the process; Go ends a process with 10,000 of them
+// (runtime/debug.SetMaxThreads). Fluent Bit may have some thousand flushes under
+// way.
+const readers = 32
+
+// readChunk calls f, which reads a chunk's bytes, when there is a place for one
+// more. It reports false if there was none within flush_timeout or ctx ended.
+func (i *Intake) readChunk(ctx context.Context, f func()) bool {
+	select {
+	case i.readers <- struct{}{}:
+	default:
+		ctx, cancel := context.WithTimeout(ctx, i.FlushTimeout)
+		defer cancel()
+		select {
+		case i.readers <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	defer func() { <-i.readers }()
+	f()
+	return true
 }
 
 // Start queues what the last process left unfinished and starts the goroutines,
@@ -96,8 +123,12 @@ func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunk
 	}
 	arrival := time.Now()
 	origin := journal.Origin{}
-	if file.Known() {
-		origin = journal.Origin{Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data)}
+	if file.Known() && !i.readChunk(ctx, func() {
+		origin = journal.Origin{
+			Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data), In: i.Directories.Locate(file),
+		}
+	}) {
+		return false
 	}
 	size := int64(len(data))
 	if !i.waitForRoom(ctx, size, noWait) {
@@ -105,7 +136,12 @@ func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunk
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(i.FlushTimeout-time.Since(arrival), i.FlushTimeout/2))
 	defer cancel()
-	own, kept := i.copy(data)
+	var own []byte
+	var kept *memory.Payload
+	if !i.readChunk(ctx, func() { own, kept = i.copy(data) }) {
+		i.admission.leave(size)
+		return false
+	}
 	settle := func(a journal.Accepted, err error) {
 		i.admission.leave(size)
 		if kept == nil {

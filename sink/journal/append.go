@@ -89,7 +89,7 @@ func (j *Journal) leave(r *request, late func(error)) bool {
 		j.mu.Unlock()
 		return false
 	}
-	c := r.frames[0].(*chunkFrame)
+	c := r.chunkFrame()
 	if i := slices.Index(j.queue, r); i >= 0 {
 		j.queue = slices.Delete(j.queue, i, i+1)
 		j.settleLocked(r)
@@ -104,13 +104,17 @@ func (j *Journal) leave(r *request, late func(error)) bool {
 	return true
 }
 
+// chunkFrame is the frame of a chunk's request. One that notes its directory may
+// come before it.
+func (r *request) chunkFrame() *chunkFrame { return r.frames[len(r.frames)-1].(*chunkFrame) }
+
 // settleLocked ends what the request holds in the journal.
 func (j *Journal) settleLocked(r *request) {
 	r.settled = true
 	if !r.chunk {
 		return
 	}
-	if c, ok := r.frames[0].(*chunkFrame); ok && c.origin.Name != "" {
+	if c := r.chunkFrame(); c.origin.Name != "" {
 		delete(j.inflight, c.origin.key())
 	}
 }
@@ -145,6 +149,10 @@ func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []b
 	f := &chunkFrame{seq: seq, arrival: arrival, origin: o, tag: tag, dataLen: len(data)}
 	own = newRequest()
 	own.chunk = true
+	if o.Name != "" && j.st.notes(o) {
+		noted := &directoryFrame{originDir{o.Dir, o.In}}
+		own.add(noted, noted.encode(nil))
+	}
 	own.add(f, f.encode(nil), data)
 	if err := j.enqueueLocked(own); err != nil {
 		return nil, nil, 0, err

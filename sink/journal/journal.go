@@ -33,6 +33,9 @@ type Options struct {
 	SegmentSize int64
 	// Adopt accepts a state directory that was moved or restored.
 	Adopt bool
+	// Letters tells the buckets of dead letters, whose records the ledger counts
+	// apart; nil for none.
+	Letters func(bucket string) bool
 	// Tool is set by operators' tools, which decode nothing: what the last
 	// process was decoding when it died isn't counted as a death.
 	Tool bool
@@ -57,7 +60,7 @@ type VersionError = log.VersionError
 
 // Journal is the open journal of one instance.
 type Journal struct {
-	ledger
+	queries
 	log      *log.Log
 	logger   *slog.Logger
 	lock     io.Closer // nil for Inspect's

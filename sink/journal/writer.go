@@ -199,7 +199,7 @@ func (w *writer) apply(batch []*request, err error) (odd []string) {
 		}
 		w.settleLocked(r)
 		if r.void && err == nil {
-			w.voidLocked(r.frames[0].(*chunkFrame).seq)
+			w.voidLocked(r.chunkFrame().seq)
 		}
 	}
 	odd, w.st.odd = w.st.odd, nil
@@ -213,13 +213,11 @@ func (w *writer) begin(size int64) error {
 	return w.log.Begin(w.st.id, &log.Entry{Kind: log.Kind(KindSnapshot), Parts: [][]byte{payload}}, size)
 }
 
-// snapshot encodes the state as it is durable, after forgetting what is old
-// enough.
+// snapshot encodes the state as it is durable.
 func (w *writer) snapshot() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.st.running = w.runningLocked()
-	w.st.forget()
 	w.st.older = map[uint64]older{}
 	for id := range w.st.live {
 		info := w.log.Info(id)
