@@ -60,7 +60,9 @@ func (letters) Append(dst []byte, b *event.Batch, e *event.Event, reason string)
 type System struct {
 	Log      *slog.Logger
 	Registry *fs.Registry
-	Process  *Process // nil is one of its own
+	// Left is what Start shares with the instances before it in this process.
+	Left    *Left
+	Process *Process // nil is one of its own
 	// Owner names the process and the instance to whoever finds the state
 	// directory in use.
 	Owner string
@@ -82,19 +84,53 @@ type Instance struct {
 	share   *share
 }
 
-// Close stops the sink, as sink.Close says, and then the socket.
+// Close stops the sink, as sink.Close says, and then the socket, whose removal
+// may hang on the disk like all else.
 func (i *Instance) Close() error {
 	err := i.Sink.Close()
-	if i.control != nil {
-		err = errors.Join(err, i.control.Close())
+	socket := make(chan error, 1)
+	go func() {
+		<-i.Released()
+		i.share.leave()
+		if i.control == nil {
+			socket <- nil
+			return
+		}
+		socket <- i.control.Close()
+	}()
+	if errors.Is(err, sink.ErrDiskHangs) {
+		return err
 	}
-	i.share.leave()
-	return err
+	wait := time.NewTimer(leaveWait)
+	defer wait.Stop()
+	select {
+	case controlErr := <-socket:
+		return errors.Join(err, controlErr)
+	case <-wait.C:
+		return errors.Join(err, sink.ErrDiskHangs)
+	}
 }
 
 // Open reads an instance's configuration, recovers its state and starts its
 // sink. The error joins everything that is wrong with the configuration.
 func Open(lookup conf.Lookup, sys System) (*Instance, error) {
+	p, err := prepare(lookup, sys)
+	if err != nil {
+		return nil, err
+	}
+	return p.open()
+}
+
+// prepared is an instance that is read and not opened.
+type prepared struct {
+	settings conf.Settings
+	env      conf.Environment
+	hadoop   cluster
+	sys      System
+}
+
+// prepare reads an instance's configuration. It alone calls lookup.
+func prepare(lookup conf.Lookup, sys System) (*prepared, error) {
 	if sys.Process == nil {
 		sys.Process = &Process{}
 	}
@@ -111,10 +147,16 @@ func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 	for _, w := range warnings {
 		sys.Log.Warn(w)
 	}
+	return &prepared{s, env, hadoop, sys}, nil
+}
+
+// open recovers the state and starts the sink.
+func (p *prepared) open() (*Instance, error) {
+	s, sys := p.settings, p.sys
 	if err := makeStateDir(&s); err != nil {
 		return nil, err
 	}
-	cfg, err := sinkConfig(&s, sys, hadoop)
+	cfg, err := sinkConfig(&s, sys, p.hadoop)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +175,7 @@ func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 		return nil, err
 	}
 	sys.Log.Info("writing to "+s.Target.Location.String(), "writer_id", opened.WriterID(), "format", s.Format.Name, "state_dir", s.State.Dir)
-	if err := remember(s, env); err != nil {
+	if err := remember(s, p.env); err != nil {
 		sys.Log.Warn("the options can't be noted for `out-hdfs drain`", "state_dir", s.State.Dir, "error", err)
 	}
 	server, err := control.Serve(s.State.Dir, opened)

@@ -14,6 +14,7 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path"
 	"sync"
@@ -108,9 +109,14 @@ func (i *Intake) Start(g *run.Group) {
 	g.Go("origins", i.watchOrigins)
 }
 
-// Accept makes a chunk durable and reports whether that succeeded. data is read
-// until it returns and not kept. file is the chunk's own file, where that is
-// known. With noWait a full state directory is answered at once.
+// Accept makes a chunk durable and reports whether that succeeded within
+// flush_timeout, or half of it after room was found for the chunk. data is read until it returns and not kept. file is the chunk's
+// own file, where that is known. With noWait a full state directory is answered
+// at once.
+//
+// The journal gets a copy of data: a disk that hangs may hold the bytes for
+// longer than Fluent Bit keeps them mapped, and a chunk file that is cut under
+// its mapping fails here, on the caller's goroutine, and nowhere else.
 func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunkfile.File, noWait bool) bool {
 	if i.closing.Load() {
 		return false
@@ -124,27 +130,51 @@ func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunk
 	}) {
 		return false
 	}
-	if !i.waitForRoom(ctx, int64(len(data)), noWait) {
+	size := int64(len(data))
+	if !i.waitForRoom(ctx, size, noWait) {
 		return false
 	}
-	defer i.admission.leave(int64(len(data)))
+	ctx, cancel := context.WithTimeout(ctx, max(i.FlushTimeout-time.Since(arrival), i.FlushTimeout/2))
+	defer cancel()
+	var own []byte
 	var kept *memory.Payload
-	a, err := i.Journal.AppendChunk(tag, arrival, origin, data, func() {
-		i.readChunk(ctx, func() { kept = i.Memory.Keep(data) })
-	})
+	if !i.readChunk(ctx, func() { own, kept = i.copy(data) }) {
+		i.admission.leave(size)
+		return false
+	}
+	settle := func(a journal.Accepted, err error) {
+		i.admission.leave(size)
+		if kept == nil {
+			i.Memory.Give(own)
+		}
+		if err != nil || a.Known {
+			i.Memory.Release(kept)
+			return
+		}
+		i.queue.push(chunk.Owed{Seq: a.Seq, Size: size, Tag: tag, Arrival: arrival, Payload: kept})
+	}
+	a, err := i.Journal.AppendChunk(ctx, tag, arrival, origin, own, settle)
+	if !errors.Is(err, journal.ErrLate) {
+		settle(a, err)
+	}
 	if err != nil {
-		i.Memory.Release(kept)
 		i.refused(err)
 		return false
 	}
 	i.accepted()
 	if a.Known {
-		i.Memory.Release(kept)
 		i.Log.Debug("a chunk came again and is known", "file", file.Path())
-		return true
 	}
-	i.queue.push(chunk.Owed{Seq: a.Seq, Size: int64(len(data)), Tag: tag, Arrival: arrival, Payload: kept})
 	return true
+}
+
+// copy copies a chunk's bytes. They are kept for the decoder if the limit of
+// payloads allows, else lent for as long as the journal needs them.
+func (i *Intake) copy(data []byte) ([]byte, *memory.Payload) {
+	if kept := i.Memory.Keep(data); kept != nil {
+		return kept.Bytes(), kept
+	}
+	return append(i.Memory.Take(len(data)), data...), nil
 }
 
 // StopAccepting refuses every further chunk.

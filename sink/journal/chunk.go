@@ -103,7 +103,9 @@ func (r *reader) seqs() []uint64 {
 	return out
 }
 
-// Void says that the chunk holds no record, so that there is nothing to keep.
+// Void says that there is nothing to keep of the chunk: it holds no record, or
+// it became durable too late for its flush and can't be told from itself when
+// Fluent Bit delivers it again.
 type Void struct{ Seq uint64 }
 
 func (Void) kind() Kind { return KindVoid }

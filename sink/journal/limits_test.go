@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -66,7 +67,7 @@ func TestAChunkBeyondTheLimitIsRefused(t *testing.T) {
 	body := make([]byte, log.MaxFrame)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := j.AppendChunk("tag", arrival, file("n", ""), body, nil)
+	_, err := j.AppendChunk(context.Background(), "tag", arrival, file("n", ""), body, nil)
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Fatal("accepted")

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -94,7 +95,7 @@ func (m *machine) Redeliver(*rapid.T) {
 	if c.origin.Name == "" {
 		m.t.Skip("no file")
 	}
-	a, err := m.run.j.AppendChunk("tag", arrival, c.origin, []byte(c.data), nil)
+	a, err := m.run.j.AppendChunk(context.Background(), "tag", arrival, c.origin, []byte(c.data), nil)
 	if err != nil || !a.Known {
 		m.t.Fatalf("%+v: %v", a, err)
 	}

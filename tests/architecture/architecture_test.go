@@ -65,7 +65,7 @@ var layers = []layer{
 	// What makes an output of them.
 	{"conf/agent", "conf"},
 	{"conf", "assigner/... codec/... rolling sink/fs sink/memory"},
-	{"instance", "assigner codec/... conf sink sink/chunkfile sink/control sink/disk sink/fs/... sink/journal sink/memory sink/openfiles"},
+	{"instance", "assigner codec/... conf sink sink/chunkfile sink/control sink/disk sink/fs/... sink/journal sink/memory sink/openfiles sink/run"},
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "sink/chunkfile"},
 	{"", "fluentbit instance sink"},
