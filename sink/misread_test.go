@@ -41,7 +41,7 @@ func TestWhatIsReadWrongIsReadAgain(t *testing.T) {
 			for _, at := range row.at {
 				synctest.Test(t, func(t *testing.T) {
 					w := sinktest.NewWorld(t)
-					w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 0; c.ExitTimeout = time.Second }
+					w.Change = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
 					w.Store.SetDown(errors.New("connection refused"))
 					s := w.Open()
 					for _, id := range []string{"c0", "c1", "c2", "c3"} {

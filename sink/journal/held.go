@@ -67,7 +67,10 @@ func (f Resolved) apply(s *state, _ log.Location) {
 			s.finish(p, "")
 		})
 	case TakeForPublished:
-		s.dropChunk(f.Seq)
+		if c := s.chunks[f.Seq]; c != nil {
+			s.countLost(c) // which of its records are in which parts isn't known
+			s.dropChunk(f.Seq)
+		}
 	case DecodeAgain, DeadLetter:
 		if c := s.chunks[f.Seq]; c != nil {
 			c.deaths, c.doubtful, c.asLetter = 0, false, f.How == DeadLetter

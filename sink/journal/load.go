@@ -19,6 +19,8 @@ type loader struct {
 	hidden hidden
 	// accepted is where the chunks were accepted whose frames were read.
 	accepted map[uint64]log.Location
+	// letters is Options.Letters.
+	letters func(bucket string) bool
 }
 
 // load rebuilds the state from the newest segment, and returns what of it
@@ -37,6 +39,7 @@ func (l *loader) load(segments []log.Found) ([]log.Tail, error) {
 		base = 0
 		l.hidden.all = len(segments) > 0
 	}
+	l.st.letters = l.letters
 	l.takeSalts()
 	l.st.strays = map[uint64][]Frame{}
 	l.accepted = map[uint64]log.Location{}

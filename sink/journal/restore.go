@@ -188,20 +188,19 @@ func (r *restorer) elsewhere(f Rolled) string {
 // takeUp makes a part pending as its rolled frame and those behind it did.
 func (r *restorer) takeUp(f Rolled) {
 	st, n := r.st, f.Part.Number
-	live := f
-	live.Shares = slices.DeleteFunc(slices.Clone(f.Shares), func(sh Share) bool { return st.chunks[sh.Seq] == nil })
-	strays := st.strays[n]
-	live.apply(st, log.Location{})
-	for _, s := range strays {
+	unknown := slices.ContainsFunc(f.Shares, func(sh Share) bool { return st.chunks[sh.Seq] == nil })
+	f.apply(st, log.Location{})
+	for _, s := range st.strays[n] {
 		s.apply(st, log.Location{})
 	}
+	st.odd = nil // such as that chunks aren't live: the part is held for it
 	r.hidden.found(f)
 	p := st.parts[n]
 	if p == nil {
 		r.report.damage("%s, part %d with %d records of bucket %q, wasn't named any more: it is published", f.Part.Staged, n, f.Part.Records, f.Part.Bucket)
 		return
 	}
-	if p.Held == "" && len(p.Finals) == 0 && (len(live.Shares) < len(f.Shares) || r.hidden.may(renamed(p)...)) {
+	if p.Held == "" && len(p.Finals) == 0 && (unknown || r.hidden.may(renamed(p)...)) {
 		r.hold(p)
 	}
 	state := "it is pending again"

@@ -26,6 +26,7 @@ const (
 	sectionDamaged section = 15<<1 | 1
 	// the chunks of which it isn't known what was published
 	sectionDoubtful section = 16 << 1
+	sectionLedger   section = 20<<1 | 1
 )
 
 func (s section) skippable() bool { return s&1 == 1 }
@@ -47,6 +48,9 @@ func (s *state) encodeSections(b []byte) []byte {
 	if doubtful := s.doubtful(); len(doubtful) > 0 {
 		add(sectionDoubtful, putSeqs(nil, doubtful))
 	}
+	if s.ledger != (Ledger{}) {
+		add(sectionLedger, s.encodeLedger(nil))
+	}
 	return b
 }
 
@@ -62,6 +66,9 @@ func (s *state) decodeSections(r *reader, dirs []*originDir) error {
 		if err := s.decodeSection(tag, payload, dirs); err != nil {
 			return err
 		}
+	}
+	if s.ledger == (Ledger{}) {
+		s.beginLedger()
 	}
 	return r.end()
 }
@@ -89,6 +96,9 @@ func (s *state) decodeSection(tag section, r *reader, dirs []*originDir) error {
 				r.fail()
 			}
 		}
+		return r.end()
+	case tag == sectionLedger:
+		s.decodeLedger(r)
 		return r.end()
 	case tag.skippable():
 		return nil
