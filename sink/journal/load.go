@@ -169,6 +169,10 @@ func (l *loader) loadFrames(segment log.Found, next uint32) (log.Replayed, error
 		l.report.damage("%s at offset %d: the header of a frame is damaged; it could be made out, and nothing is lost by that",
 			log.SegmentName(id), at)
 	}
+	if len(r.Bad) > 0 && r.Bad[0].Offset == log.HeaderSize && r.Bad[0].Kind == log.Kind(KindSnapshot) {
+		r.Bad = r.Bad[1:] // the segment isn't the base for that
+		l.st.damaged[id] = true
+	}
 	for _, b := range r.Bad {
 		l.report.damage("%s at offset %d: %v; if it was a chunk, its records are lost unless Fluent Bit still has them",
 			log.SegmentName(id), b.Offset, b.Err)
