@@ -274,6 +274,33 @@ func (w *worn) kept() (names []string) {
 	return names
 }
 
+// hitFrames damages the payloads of frames of the newest segment: of the kinds, and
+// of the part that holds the record.
+func (w *worn) hitFrames(id string, kinds ...journal.Kind) {
+	w.t.Helper()
+	name := w.newest(0)
+	b := w.Disk.Content(name)
+	number, rolled := uint64(0), uint64(0)
+	for _, f := range frames(b) { // k07's is the first part that was rolled there, and k08's the second
+		if f.kind == journal.KindRolled {
+			if rolled++; id == "k07" && rolled == 1 || id == "k08" && rolled == 2 {
+				number, _ = binary.Uvarint(b[f.from+log.FrameHeaderSize:])
+			}
+		}
+	}
+	hit := map[journal.Kind]bool{}
+	for _, f := range frames(b) {
+		n, _ := binary.Uvarint(b[f.from+log.FrameHeaderSize:])
+		if slices.Contains(kinds, f.kind) && n == number {
+			hit[f.kind] = true
+			w.damage(name, func(b []byte) []byte { clear(b[f.from+log.FrameHeaderSize+1 : f.to]); return b })
+		}
+	}
+	if len(hit) != len(kinds) {
+		w.t.Fatalf("part %d has frames of %v", number, hit)
+	}
+}
+
 // TestTheWornStateIsWhole: the tests below begin with what they say.
 func TestTheWornStateIsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -460,6 +487,30 @@ func TestDamagedFiles(t *testing.T) {
 			w.damage(w.newest(0), func(b []byte) []byte { b[log.HeaderSize+log.FrameHeaderSize+50] ^= 1; return b })
 			w.damage(w.staged("k03"), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
 		}, none},
+		"the rolled frame of a pending part and its content": {func(w *worn) {
+			w.hitFrames("k07", journal.KindRolled)
+			name := w.staged("k07")
+			all(w, name)
+			w.damage(name, func(b []byte) []byte { b[10] ^= 1; return b })
+		}, none},
+		"the rolled frame of a pending part, and a file of another state": {func(w *worn) {
+			w.hitFrames("k07", journal.KindRolled)
+			w.put("staged/1", foreign(w.t).content)
+		}, none},
+		"the rolled frame of a pending part, and its file is there twice": {func(w *worn) {
+			w.hitFrames("k07", journal.KindRolled)
+			w.put("staged/77", w.Disk.Content(w.staged("k07")))
+		}, none},
+		"the rolled frame of a part that was published": {func(w *worn) { w.hitFrames("k08", journal.KindRolled) }, everything},
+		"the rename and the end of a part that was published": {func(w *worn) {
+			w.hitFrames("k08", journal.KindRenaming, journal.KindFinished)
+		}, none},
+		"all steps of a part that was published": {func(w *worn) {
+			w.hitFrames("k08", journal.KindAttempt, journal.KindUploaded, journal.KindRenaming, journal.KindFinished)
+		}, everything},
+		"all frames of a part that was published": {func(w *worn) {
+			w.hitFrames("k08", journal.KindRolled, journal.KindAttempt, journal.KindUploaded, journal.KindRenaming, journal.KindFinished)
+		}, everything},
 		"both newest snapshots": {func(w *worn) {
 			for back := range 2 {
 				w.damage(w.newest(back), func(b []byte) []byte { b[log.HeaderSize+log.FrameHeaderSize+50] ^= 1; return b })

@@ -139,6 +139,7 @@ func (r *restorer) one(name string, f Rolled, described bool) error {
 			return fmt.Errorf("read %s: %w", name, err)
 		case !holds:
 			why = "its content isn't what it was"
+			r.buildAgain(f)
 		default:
 			if why = r.elsewhere(f); why == "" {
 				r.takeUp(f)
@@ -156,6 +157,25 @@ func (r *restorer) one(name string, f Rolled, described bool) error {
 	}
 	r.report.damage("a staged file that no part names was moved to %s, %d bytes%s: %s", where, size, what, why)
 	return nil
+}
+
+// buildAgain is for a part whose file's content is damaged. Unless it may be published
+// its records are decoded again, where their chunks are live. Its temps are removed.
+func (r *restorer) buildAgain(f Rolled) {
+	strays := r.st.strays[f.Part.Number]
+	began := slices.ContainsFunc(strays, func(s Frame) bool { return s.kind() == KindRenaming || s.kind() == KindFinished })
+	if began || r.hidden.may(renamed(&f.Part)...) {
+		return
+	}
+	r.hidden.found(f)
+	for _, s := range strays {
+		switch s := s.(type) {
+		case Attempted:
+			r.st.leftovers = append(r.st.leftovers, Leftover{f.Part.Target, s.Temp})
+		case Abandoned:
+			s.apply(r.st, log.Location{})
+		}
+	}
 }
 
 // elsewhere says why a described file's records are known to be in other files, ""
