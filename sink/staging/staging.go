@@ -4,7 +4,8 @@
 // A File is written by one goroutine. Once MakeDurable answered nil it never
 // changes, and what a Source reads of it is compared with the length and the
 // checksum that the journal remembers: nobody gets a file whole that isn't what
-// was journaled. Staging never removes a file that a pending part names unless
+// was journaled. A rolled part's file says behind its content what it is, for a start
+// that finds the journal damaged. Staging never removes a file that a pending part names unless
 // it is told to, and never decides what to do about a wrong one.
 //
 // Area, File and Source are each for one goroutine at a time, except that an
