@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"syscall"
 
 	"github.com/out-hdfs/out_hdfs/codec"
@@ -116,9 +117,9 @@ func (s *Stage) create(sh *chunk.Share) (*part, error) {
 		return nil, err
 	}
 	if sh.Letter {
-		return &part{number: n, bucket: sh.Bucket, file: file, suffix: s.cfg.Letters.Suffix()}, nil
+		return &part{number: n, bucket: sh.Bucket, file: file, suffix: s.cfg.Letters.Suffix(), early: rand.Float64()}, nil
 	}
-	p := &part{number: n, bucket: sh.Bucket, file: file, suffix: s.cfg.Part.Suffix}
+	p := &part{number: n, bucket: sh.Bucket, file: file, suffix: s.cfg.Part.Suffix, early: rand.Float64()}
 	p.writer, err = s.cfg.Format.Begin(file, n)
 	if err != nil {
 		s.staging.Drop(file)

@@ -63,6 +63,7 @@ const aloneAfter = 3
 
 func (s *Stage) targetWorksLocked(t *target, now time.Time) {
 	if after, was := t.pause.End(now); was {
+		t.back = now
 		s.cfg.Log.Info("the target works again", "target", t.name, "after", after)
 	}
 }
