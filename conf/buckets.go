@@ -39,7 +39,7 @@ func bucketOptions() []Option {
 			where(func(s *Settings) bool { return s.Buckets.Assigner == AssignerDatetime }),
 		zoneOption(),
 		Option{Key: KeyBucketTime, Kind: Text, Default: eventtime.Record,
-			Help: "Which time counts: `record`, `arrival`, or a record accessor that names a Unix time or an ISO 8601 text. " +
+			Help: "Which time counts: `record`, `arrival`, or a record accessor that names a time, in any form of docs/times.md. " +
 				"A time that is missing, unreadable or not after 1970-01-01 is replaced by the arrival.",
 			Example: "$time"}.text(func(s *Settings) *string { return &s.Buckets.Time }, bucketTime).
 			where(func(s *Settings) bool { return s.Buckets.Assigner != AssignerBasePath }),

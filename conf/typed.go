@@ -102,7 +102,7 @@ func (s *Settings) hasSchema() bool { return isFormat(FormatParquet, FormatAvro)
 func (s *Settings) schemaSource() schema.Options {
 	o := schema.Options{
 		Path: s.Schema.Path, Strict: s.Schema.Strict, DateKey: s.Format.DateKey, TagKey: s.Format.TagKey,
-		MetadataKey: s.Format.MetadataKey, GroupKey: s.Format.GroupKey,
+		MetadataKey: s.Format.MetadataKey, GroupKey: s.Format.GroupKey, Zone: s.Buckets.Zone,
 	}
 	if s.Schema.Path == "" {
 		o.Dir = s.State.Dir

@@ -81,7 +81,7 @@ func TestValues(t *testing.T) {
 		{"float", "a", Map{"a", 1.0}, "1.0"},
 		{"NaN", "a", Map{"a", math.NaN()}, "NaN"},
 		{"boolean", "a", Map{"a", false}, "false"},
-		{"bytes", "a", Map{"a", []byte{0xff}}, "/w=="},
+		{"bytes", "a", Map{"a", []byte{0xff}}, "data:;base64,/w=="},
 		{"invalid UTF-8", "a", Map{"a", "\xff"}, "\uFFFD"},
 		{"map", "a", Map{"a", Map{"b", []any{1, "x"}}}, `{"b":[1,"x"]}`},
 		{"nested", "$a['b'][1]", Map{"a", Map{"b", []any{1, "x"}}}, "x"},

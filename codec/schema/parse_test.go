@@ -217,7 +217,11 @@ func TestLearning(t *testing.T) {
 		records []any
 		want    string
 	}{
-		{"kinds", []any{Map{"a", true, "b", 1, "c", 1.5, "d", "x", "e", []byte("x"), "f", Ext{Type: 5}}}, "a:boolean b:long c:double d:string e:bytes f:string"},
+		{"kinds", []any{Map{"a", true, "b", 1, "c", 1.5, "d", "x", "e", []byte("\xff"), "f", Ext{Type: 5}}}, "a:boolean b:long c:double d:string e:bytes f:string"},
+		{"bin that is text", []any{Map{"a", []byte("x")}, Map{"a", "y"}}, "a:string"},
+		{"bin that is text by chance", []any{Map{"a", []byte("\xff")}, Map{"a", []byte("x")}}, "a:bytes"},
+		{"bytes behind texts", []any{Map{"a", []byte("x")}, Map{"a", []byte("\xff")}}, "a:string"},
+		{"text behind bytes", []any{Map{"a", []byte("\xff")}, Map{"a", "x"}}, "a:string"},
 		{"only nulls and empty ones", []any{Map{"a", nil, "b", Map{}, "c", []any{}, "d", []any{nil, []any{}}}}, ""},
 		{"a null, then a value", []any{Map{"a", nil}, Map{"a", 1}}, "a:long"},
 		{"long becomes double", []any{Map{"a", 1}, Map{"a", 1.5}, Map{"a", 2}}, "a:double"},

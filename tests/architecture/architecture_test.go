@@ -35,7 +35,7 @@ var layers = []layer{
 
 	// Records, their formats, their buckets' names. None of them knows the sink.
 	{"codec/event", ""},
-	{"codec/schema/...", "codec/event codec/json codec/schema/..."},
+	{"codec/schema/...", "codec codec/event codec/json codec/schema/..."},
 	{"codec/...", "codec/..."},
 	{"assigner/...", "assigner/... codec/event/..."},
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -90,7 +91,7 @@ func TestCalls(t *testing.T) {
 			var w walk.Walker
 			var c calls
 			w.Use(s, s.Root, &c)
-			reason := w.Record(eventOf(row.record), "app.log")
+			reason := w.Record(eventOf(row.record), &event.Batch{Tag: "app.log", Arrival: time.Unix(1767225600, 0)})
 			if got := c.String(); got != row.want || reason != row.reason {
 				t.Errorf("got  %s%s\nwant %s%s", got, reason, row.want, row.reason)
 			}
@@ -115,7 +116,7 @@ func TestLearnedHoldsEverything(t *testing.T) {
 			for range 3 {
 				e := eventOf(Maps(3).Draw(rt, "record"))
 				before := len(c.all)
-				if reason := w.Record(e, ""); e.Malformed == "" && reason != "" {
+				if reason := w.Record(e, &event.Batch{}); e.Malformed == "" && reason != "" {
 					rt.Fatalf("rejected: %s", reason)
 				} else if reason != "" && len(c.all) != before {
 					rt.Fatal("a rejected record left something")
