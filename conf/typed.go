@@ -141,8 +141,12 @@ func (p *parsing) checkSchema() {
 	switch {
 	case err != nil:
 		p.wrong(KeySchema, "%w", err)
+		return
 	case !s.Schema.Strict && given.Current().Rest < 0:
 		p.warn(KeySchema, `keys of records that it doesn't name are left out; add the field {"name": "%s", "type": ["null", "string"]} to keep them`, schema.RestKey)
+	}
+	for _, w := range given.Current().Warnings {
+		p.warn(KeySchema, "%s", w)
 	}
 }
 

@@ -195,6 +195,8 @@ const (
 type Schema struct {
 	Root  *Record
 	Rules Rules
+	// Warnings are what a given schema says without effect, each with its field.
+	Warnings []string
 	// Text is the schema as Avro's JSON, without white space.
 	Text []byte
 	// ID names the schema: equal texts have equal ids.

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
@@ -64,8 +65,12 @@ func TestCalls(t *testing.T) {
 		{"in the schema's order", `{"name":"a","type":"long"},{"name":"b","type":"string"}`, schema.Strict, Map{"b", "x", "a", 1}, `long 1, string "x"`, ""},
 		{"of a key that comes twice the last counts", `{"name":"a","type":"long"}`, schema.Strict, Map{"a", 1, "a", 2}, `long 2`, ""},
 		{"missing", `{"name":"a","type":"long"}`, schema.Lenient, Map{}, "", "field a: it is missing and has no default"},
-		{"a default", `{"name":"a","type":"long","default":7}`, schema.Strict, Map{}, `long 7`, ""},
-		{"a default for null", `{"name":"a","type":"long","default":7}`, schema.Lenient, Map{"a", nil}, `long 7`, ""},
+		{"a default", `{"name":"a","type":"long","default":7},{"name":"b","type":"long"}`, schema.Strict, Map{"b", 1}, `long 7, long 1`, ""},
+		{"a default for null", `{"name":"a","type":"long","default":7},{"name":"b","type":"long"}`, schema.Lenient, Map{"a", nil, "b", 1}, `long 7, long 1`, ""},
+		{"defaults alone", `{"name":"a","type":"long","default":7}`, schema.Lenient, Map{"b", 1}, "", codec.NoValue},
+		{"nulls alone", `{"name":"a","type":["null","long"]}` + rest, schema.Lenient, Map{"a", nil}, "", codec.NoValue},
+		{"the rest alone", `{"name":"a","type":["null","long"]}` + rest, schema.Lenient, Map{"b", 1}, `null, rest, the rest is "{\"b\":1}"`, ""},
+		{"the tag alone", `{"name":"tag","type":"string"},{"name":"a","type":["null","long"]}`, schema.Lenient, Map{}, `string "app.log", null`, ""},
 		{"null is no value to strict rules", `{"name":"a","type":"long","default":7}`, schema.Strict, Map{"a", nil}, "", "field a: there is no value, and a long is required"},
 		{"nullable", `{"name":"a","type":["null","long"]},{"name":"b","type":["long","null"]}`, schema.Strict, Map{"b", 1}, `null, long 1`, ""},
 		{"unknown to strict rules", `{"name":"a","type":"long"}`, schema.Strict, Map{"a", 1, "b", 2}, "", `field "b": the schema has no such field`},
