@@ -79,7 +79,10 @@ func (a *Appender) value(dst, b []byte, i, depth int) (_ []byte, ok bool) {
 			return dst, false
 		}
 		a.last = i + n
-		return appendText(dst, b[i:i+n]), true
+		if n >= len(event.BinMark) && b[i] == event.BinMark[0] {
+			return appendText(dst, b[i:i+n]), true
+		}
+		return appendString(dst, b[i:i+n]), true
 	case c >= 0xe0:
 		a.last = i
 		return strconv.AppendInt(dst, int64(int8(c)), 10), true
@@ -209,12 +212,16 @@ func (a *Appender) text(dst, b []byte, i, n int) ([]byte, bool) {
 		return dst, false
 	}
 	a.last = i + n
-	return appendText(dst, b[i:i+n]), true
+	if n >= len(event.BinMark) && b[i] == event.BinMark[0] {
+		return appendText(dst, b[i:i+n]), true
+	}
+	return appendString(dst, b[i:i+n]), true
 }
 
-// appendText appends the text of a value.
+// appendText appends the text of a value. Where it can't begin like the mark,
+// appendString does, without the call.
 func appendText(dst, s []byte) []byte {
-	if len(s) >= len(event.BinMark) && s[0] == event.BinMark[0] && event.HasBinMark(s) {
+	if event.HasBinMark(s) {
 		return appendBin(dst, s)
 	}
 	return appendString(dst, s)

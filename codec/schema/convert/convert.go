@@ -82,7 +82,6 @@ func (c *Converter) Bool(raw []byte) (v, ok bool) {
 // text, other bin marked base64 (see event.BinMark), and what has parts JSON. A
 // UUID's is text only.
 func (c *Converter) Text(t *schema.Type, raw []byte) (s []byte, ok bool) {
-	kind := event.KindOf(raw)
 	if s, ok = event.String(raw); ok {
 		if t.Logical == schema.UUID && !isUUID(s) {
 			return nil, false
@@ -93,7 +92,7 @@ func (c *Converter) Text(t *schema.Type, raw []byte) (s []byte, ok bool) {
 	} else if c.Rules == schema.Strict && t.Logical != schema.FreeForm || t.Logical == schema.UUID {
 		return nil, false
 	}
-	from := len(c.arena)
+	from, kind := len(c.arena), event.KindOf(raw)
 	switch kind {
 	case event.KindArray, event.KindMap:
 		c.arena, ok = c.appendJSON(c.arena, raw)
