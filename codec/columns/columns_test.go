@@ -125,6 +125,23 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestIDsOfOpenTelemetry are hex in the metadata's column, of each event its own.
+func TestIDsOfOpenTelemetry(t *testing.T) {
+	all, err := columns.Parse("meta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := columns.NewRenderer(all, columns.Options{MetadataKey: "meta"})
+	for id, want := range map[string]string{
+		"sixteen letters!": `{"otlp":{"trace_id":"7369787465656e206c65747465727321"}}`, "\x00\xff": `{"otlp":{"trace_id":"00ff"}}`,
+	} {
+		r.Read(&event.Event{Meta: Pack(Map{"otlp", Map{"trace_id", []byte(id)}}), Body: Pack(Map{})})
+		if got, ok := r.Append(nil, 0, ""); !ok || string(got) != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestADateThatIsUnsetOrOff(t *testing.T) {
 	all, _ := columns.Parse("date")
 	for name, o := range map[string]columns.Options{"unset": {DateKey: "date"}, "off": {}} {
