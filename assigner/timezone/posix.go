@@ -19,54 +19,50 @@ import (
 // glibc.
 func Posix(text string) (*time.Location, error) {
 	p := posix{rest: text}
-	name, offset, ok := p.zone()
-	if !ok || p.rest != "" && !p.summer() {
+	if !p.zone() || p.rest != "" && !p.summer() {
 		return nil, fmt.Errorf("%q is %w", text, ErrZone)
 	}
-	loc, err := time.LoadLocationFromTZData(text, tzif(name, offset, text))
+	loc, err := time.LoadLocationFromTZData(text, tzif(text))
 	if err != nil {
 		return nil, fmt.Errorf("%q is %w: %w", text, ErrZone, err)
+	}
+	if name, _ := time.Unix(0, 0).In(loc).Zone(); name == unread {
+		return nil, fmt.Errorf("%q is %w", text, ErrZone)
 	}
 	return loc, nil
 }
 
+// unread is what the zone of tzif is called where package time can't read its
+// rule: no zone of POSIX's has so short a name.
+const unread = "?"
+
 // tzif is a file in the format TZif (RFC 9636) of which nothing but the footer
 // counts: a zone without transitions, whose rule is the text. Package time
 // applies it to every instant.
-func tzif(name string, offset int, text string) []byte {
+func tzif(text string) []byte {
 	header := append([]byte("TZif2"), make([]byte, 15)...)
 	b := append(header, make([]byte, 6*4)...) // the block of version 1 is empty
 	b = append(b, header...)
-	for _, n := range [6]int{4: 1, 5: len(name) + 1} { // one type, and its name
+	for _, n := range [6]int{4: 1, 5: len(unread) + 1} { // one type, and its name
 		b = binary.BigEndian.AppendUint32(b, uint32(n))
 	}
-	b = binary.BigEndian.AppendUint32(b, uint32(int32(offset)))
-	b = append(b, 0, 0) // it isn't summer time, and its name is the first
-	b = append(append(b, name...), 0)
+	b = append(b, 0, 0, 0, 0) // its offset
+	b = append(b, 0, 0)       // it isn't summer time, and its name is the first
+	b = append(append(b, unread...), 0)
 	return append(append(append(b, '\n'), text...), '\n')
 }
 
-// posix reads a text from left to right. What follows is in rest.
+// posix reads a text from left to right, to know that it is of the form. What
+// follows is in rest.
 type posix struct{ rest string }
 
-// zone reads the name of a zone and its offset, in seconds ahead of UTC.
-func (p *posix) zone() (name string, offset int, ok bool) {
-	if name, ok = p.name(); !ok {
-		return "", 0, false
-	}
-	offset, ok = p.time(24)
-	return name, -offset, ok
-}
+// zone reads the name of a zone and its offset.
+func (p *posix) zone() bool { return p.name() && p.time(24) }
 
 // summer reads all that stands behind the offset of standard time.
 func (p *posix) summer() bool {
-	if _, ok := p.name(); !ok {
+	if !p.name() || p.rest != "" && p.rest[0] != ',' && !p.time(24) {
 		return false
-	}
-	if p.rest != "" && p.rest[0] != ',' {
-		if _, ok := p.time(24); !ok {
-			return false
-		}
 	}
 	if p.rest == "" {
 		return true
@@ -74,26 +70,25 @@ func (p *posix) summer() bool {
 	return p.rule() && p.rule() && p.rest == ""
 }
 
-func (p *posix) name() (string, bool) {
+func (p *posix) name() bool {
 	n := 0
 	if strings.HasPrefix(p.rest, "<") {
 		for n++; n < len(p.rest) && (isLetter(p.rest[n]) || isDigit(p.rest[n]) || p.rest[n] == '+' || p.rest[n] == '-'); n++ {
 		}
 		if n < len("<xxx") || n == len(p.rest) || p.rest[n] != '>' {
-			return "", false
+			return false
 		}
-		return p.take(n + 1)[1:n], true
+		p.take(n + 1)
+		return true
 	}
 	for n < len(p.rest) && isLetter(p.rest[n]) {
 		n++
 	}
-	return p.take(n), n >= 3
+	p.take(n)
+	return n >= 3
 }
 
-func (p *posix) take(n int) (s string) {
-	s, p.rest = p.rest[:n], p.rest[n:]
-	return s
-}
+func (p *posix) take(n int) { p.rest = p.rest[n:] }
 
 func (p *posix) skip(c byte) bool {
 	if p.rest == "" || p.rest[0] != c {
@@ -103,41 +98,31 @@ func (p *posix) skip(c byte) bool {
 	return true
 }
 
-// number reads up to so many digits, whose value is at most most.
-func (p *posix) number(digits, least, most int) (v int, ok bool) {
-	n := 0
+// number reads up to so many digits, whose value is from least to most.
+func (p *posix) number(digits, least, most int) bool {
+	n, v := 0, 0
 	for n < len(p.rest) && n < digits && isDigit(p.rest[n]) {
 		v = v*10 + int(p.rest[n]-'0')
 		n++
 	}
 	p.take(n)
-	return v, n > 0 && least <= v && v <= most
+	return n > 0 && least <= v && v <= most
 }
 
-// time reads [+-]h[:mm[:ss]] of at most so many hours, in seconds.
-func (p *posix) time(hours int) (seconds int, ok bool) {
-	negative := p.skip('-')
-	if !negative {
+// time reads [+-]h[:mm[:ss]] of at most so many hours.
+func (p *posix) time(hours int) bool {
+	if !p.skip('-') {
 		p.skip('+')
 	}
-	if seconds, ok = p.number(3, 0, hours); !ok {
-		return 0, false
+	if !p.number(3, 0, hours) {
+		return false
 	}
-	seconds *= 3600
-	for _, unit := range [2]int{60, 1} {
-		if !p.skip(':') {
-			break
+	for range 2 {
+		if p.skip(':') && !p.number(2, 0, 59) {
+			return false
 		}
-		n, ok := p.number(2, 0, 59)
-		if !ok {
-			return 0, false
-		}
-		seconds += n * unit
 	}
-	if negative {
-		seconds = -seconds
-	}
-	return seconds, true
+	return true
 }
 
 // rule reads a comma, the day of a change, and its time.
@@ -147,22 +132,13 @@ func (p *posix) rule() (ok bool) {
 	}
 	switch {
 	case p.skip('J'):
-		_, ok = p.number(3, 1, 365)
+		ok = p.number(3, 1, 365)
 	case p.skip('M'):
-		if _, ok = p.number(2, 1, 12); ok && p.skip('.') {
-			if _, ok = p.number(1, 1, 5); ok && p.skip('.') {
-				_, ok = p.number(1, 0, 6)
-				break
-			}
-		}
-		ok = false
+		ok = p.number(2, 1, 12) && p.skip('.') && p.number(1, 1, 5) && p.skip('.') && p.number(1, 0, 6)
 	default:
-		_, ok = p.number(3, 0, 365)
+		ok = p.number(3, 0, 365)
 	}
-	if ok && p.skip('/') {
-		_, ok = p.time(167)
-	}
-	return ok
+	return ok && (!p.skip('/') || p.time(167))
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

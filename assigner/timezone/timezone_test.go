@@ -148,7 +148,10 @@ func FuzzPosix(f *testing.F) {
 			return
 		}
 		at := time.Unix(sec%(1<<37), 0)
-		_, offset := at.In(loc).Zone()
+		name, offset := at.In(loc).Zone()
+		if !strings.Contains(text, name) {
+			t.Errorf("%q is called %q", text, name)
+		}
 		if offset < -26*3600 || offset > 26*3600 {
 			t.Errorf("%q is %d s ahead of UTC", text, offset)
 		}
