@@ -223,7 +223,7 @@ func (p *parser) complex(m map[string]any, namespace string) (*Type, error) {
 	switch kind {
 	case "record", "error", "enum", "array", "map":
 		if name, ok := m["logicalType"]; ok {
-			p.warn("the logical type %v has no effect on %s", name, article(kind))
+			p.warn("the logical type %v has no effect on the type %s", name, kind)
 		}
 	}
 	switch kind {
@@ -249,13 +249,6 @@ func (p *parser) complex(m map[string]any, namespace string) (*Type, error) {
 		return nil, err
 	}
 	return p.withLogical(t, m)
-}
-
-func article(kind string) string {
-	if strings.ContainsRune("aeiou", rune(kind[0])) {
-		return "an " + kind
-	}
-	return "a " + kind
 }
 
 // define names a new type.

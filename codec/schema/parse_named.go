@@ -41,7 +41,7 @@ func (p *parser) fixed(m map[string]any, namespace string) (*Type, error) {
 	if logical, ok := m["logicalType"]; logical == any(Decimal.String()) {
 		return t, t.decimal(m)
 	} else if ok {
-		p.warn("the logical type %v has no effect on a fixed", logical)
+		p.warn("the logical type %v has no effect on the type fixed", logical)
 	}
 	return t, nil
 }
@@ -72,7 +72,7 @@ func (p *parser) withLogical(t *Type, m map[string]any) (*Type, error) {
 	logical := logicalOf(name)
 	if logical == None {
 		if given {
-			p.warn("the logical type %v isn't known: the column is %s as it is", name, article(t.Kind.String()))
+			p.warn("the logical type %v isn't known: the column is of the plain type %s", name, t.Kind)
 		}
 		return t, nil
 	}
