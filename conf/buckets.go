@@ -130,13 +130,19 @@ func (p *parsing) checkAssigner() {
 	}
 	switch s.Buckets.Assigner {
 	case AssignerDatetime:
-		if _, err := datetime.CheckPattern(s.Buckets.Format, s.Buckets.Zone); err != nil {
+		pattern, err := datetime.CheckPattern(s.Buckets.Format, s.Buckets.Zone)
+		if err == nil {
+			err = checkHasTime(pattern)
+		}
+		if err != nil {
 			p.wrong(KeyBucketFormat, "%w", err)
 		}
 	case AssignerPartition:
 		if s.Buckets.PartitionBy == "" {
 			p.wrong(KeyPartitionBy, "%s %s needs it; write name=template fields, such as dt=%%Y-%%m-%%d", KeyAssigner, AssignerPartition)
 		} else if _, err := partition.New(partition.Options{By: s.Buckets.PartitionBy, Zone: s.Buckets.Zone, Source: s.Buckets.Time}); err != nil {
+			p.wrong(KeyPartitionBy, "%w", err)
+		} else if err := checkPartitionLetters(s.Buckets.PartitionBy); err != nil {
 			p.wrong(KeyPartitionBy, "%w", err)
 		}
 	}

@@ -91,6 +91,10 @@ func (p *parsing) option(o Option, text string) {
 		return
 	}
 	p.given[o.Key] = text
+	if err := checkQuotes(text); err != nil {
+		p.mistake(o, text, err)
+		return
+	}
 	if strings.EqualFold(text, None) && !o.allows(None) {
 		if !o.Empty {
 			p.mistake(o, text, errors.New("it can't be empty"))

@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEveryKeyIsTaken(t *testing.T) {
-	suffix, zone := ".log", "Asia/Shanghai"
+	suffix, zone := ".log.gz", "Asia/Shanghai"
 	s := parse(t, map[string]string{
 		"PATH": "/logs", "Default_Scheme": "hdfs://nn:8020",
 		"format": "TEXT", "compression": "GZip", "compression_level": "9", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "json_metadata_key": "meta", "json_group_key": "group", "text_key": "$a['b']",
@@ -325,6 +325,8 @@ func TestMistakes(t *testing.T) {
 		{"state too small", with(KeyStateLimit, "10M", KeyRollSize, "1M"), []string{KeyStateLimit}},
 		{"state too small for the default part", with(KeyStateLimit, "100M"), []string{KeyRollSize}},
 		{"memory too small", with(KeyMemoryLimit, "1M"), []string{KeyMemoryLimit}},
+		{"memory too small for the uploads", with(KeyMemoryLimit, "64M", KeyUploads, "64"), []string{KeyMemoryLimit}},
+		{"the least memory is too small for four uploads", with(KeyMemoryLimit, "16M"), []string{KeyMemoryLimit}},
 		{"no uploads", with(KeyUploads, "0"), []string{KeyUploads}},
 		{"no flush timeout", with(KeyFlushTimeout, "0"), []string{KeyFlushTimeout}},
 		{"no exit timeout", with(KeyExitTimeout, "0"), []string{KeyExitTimeout}},

@@ -71,7 +71,7 @@ func drainOptions(stateDir string, set []string) (map[string]string, error) {
 
 func drain(ctx context.Context, out io.Writer, values map[string]string) error {
 	sys := instance.System{
-		Log: logger(), Registry: instance.NewRegistry(), Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
+		Log: logger(), Registry: instance.NewRegistry(), Getenv: os.Getenv,
 		Owner: fmt.Sprintf("out-hdfs drain, pid %d", os.Getpid()),
 	}
 	s, err := instance.Open(conf.Map(values), sys)
