@@ -36,6 +36,9 @@ type Environment struct {
 	// StateDirectory is $STATE_DIRECTORY, which systemd sets: directories
 	// separated by colons, of which the first counts.
 	StateDirectory string
+	// Timezone is $TZ, by which the host's zone is another than its own; "" if it
+	// isn't set.
+	Timezone string
 }
 
 // Map is a Lookup in a map, with keys in any case.

@@ -167,6 +167,46 @@ func TestStateDirectory(t *testing.T) {
 	}
 }
 
+// TestTimezone: the key, else TZ of the environment, else the host's own; never
+// UTC because a name can't be read.
+func TestTimezone(t *testing.T) {
+	for _, tc := range []struct {
+		name, given, tz, want string // "" is refused
+		warned                bool
+	}{
+		{"nothing", "", "", "Local", false},
+		{"the key", "Asia/Shanghai", "", "Asia/Shanghai", false},
+		{"the key's POSIX form", "CST-8", "", "CST-8", false},
+		{"the environment's", "", "CST-8", "CST-8", false},
+		{"the environment's with a colon", "", ":Asia/Shanghai", "Asia/Shanghai", false},
+		{"the environment's rules", "", "CET-1CEST,M3.5.0,M10.5.0/3", "CET-1CEST,M3.5.0,M10.5.0/3", false},
+		{"the key wins", "UTC", "CST-8", "UTC", false},
+		{"the key wins over what can't be read", "UTC", "Asia/Shanghi", "UTC", false},
+		{"the key says the host's", "none", "<+0330>-3:30", "<+0330>-3:30", false},
+		{"the host's by Go's name", "Local", "", "Local", false},
+		{"the environment's can't be read", "", "Asia/Shanghi", "", false},
+		{"the key can't be read", "Asia/Shanghi", "", "", false},
+		{"probably the other way round", "UTC+8", "", "UTC+8", true},
+		{"the same in the environment", "", "GMT-3", "GMT-3", true},
+		{"UTC in POSIX's form", "UTC0", "", "UTC0", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			env := environment()
+			env.Timezone = tc.tz
+			s, warnings, err := Parse(Map(with(KeyBucketTimezone, tc.given)), env)
+			if tc.want == "" {
+				if keys := mistakes(t, err); len(keys) != 1 || keys[0] != KeyBucketTimezone {
+					t.Errorf("mistakes %v", keys)
+				}
+				return
+			}
+			if err != nil || s.Buckets.Zone.String() != tc.want || (len(warnings) > 0) != tc.warned {
+				t.Errorf("%v, warnings %q, error %v", s.Buckets.Zone, warnings, err)
+			}
+		})
+	}
+}
+
 // mistakes are the keys of an error of Parse, in order.
 func mistakes(t *testing.T, err error) []string {
 	t.Helper()

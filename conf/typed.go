@@ -102,7 +102,7 @@ func (s *Settings) hasSchema() bool { return isFormat(FormatParquet, FormatAvro)
 func (s *Settings) schemaSource() schema.Options {
 	o := schema.Options{
 		Path: s.Schema.Path, Strict: s.Schema.Strict, DateKey: s.Format.DateKey, TagKey: s.Format.TagKey,
-		MetadataKey: s.Format.MetadataKey, GroupKey: s.Format.GroupKey,
+		MetadataKey: s.Format.MetadataKey, GroupKey: s.Format.GroupKey, Zone: s.Buckets.Zone,
 	}
 	if s.Schema.Path == "" {
 		o.Dir = s.State.Dir
@@ -141,7 +141,11 @@ func (p *parsing) checkSchema() {
 	switch {
 	case err != nil:
 		p.wrong(KeySchema, "%w", err)
+		return
 	case !s.Schema.Strict && given.Current().Rest < 0:
 		p.warn(KeySchema, `keys of records that it doesn't name are left out; add the field {"name": "%s", "type": ["null", "string"]} to keep them`, schema.RestKey)
+	}
+	for _, w := range given.Current().Warnings {
+		p.warn(KeySchema, "%s", w)
 	}
 }

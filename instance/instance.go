@@ -74,6 +74,7 @@ type System struct {
 func (s System) Environment() conf.Environment {
 	return conf.Environment{
 		Formats: conf.FormatNames(), Schemes: s.Registry.Schemes(), OpenSchema: schema.Open, StateDirectory: s.Getenv("STATE_DIRECTORY"),
+		Timezone: s.Getenv("TZ"),
 	}
 }
 
