@@ -220,7 +220,7 @@ func (r *restorer) takeUp(f Rolled) {
 		r.report.damage("%s, part %d with %d records of bucket %q, wasn't named any more: it is published", f.Part.Staged, n, f.Part.Records, f.Part.Bucket)
 		return
 	}
-	if p.Held == "" && len(p.Finals) == 0 && (unknown || r.hidden.may(renamed(p)...)) {
+	if p.Held == "" && len(p.Finals) == 0 && unknown {
 		r.hold(p)
 	}
 	state := "it is pending again"
