@@ -511,6 +511,11 @@ func TestDamagedFiles(t *testing.T) {
 		"all frames of a part that was published": {func(w *worn) {
 			w.hitFrames("k08", journal.KindRolled, journal.KindAttempt, journal.KindUploaded, journal.KindRenaming, journal.KindFinished)
 		}, everything},
+		"both headers of the newest segment": {func(w *worn) {
+			name := w.newest(0)
+			all(w, name)
+			w.damage(name, func(b []byte) []byte { b[5] ^= 1; b[len(b)-10] ^= 1; return b })
+		}, everything},
 		"both newest snapshots": {func(w *worn) {
 			for back := range 2 {
 				w.damage(w.newest(back), func(b []byte) []byte { b[log.HeaderSize+log.FrameHeaderSize+50] ^= 1; return b })

@@ -16,7 +16,6 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/control"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
-	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 	"github.com/out-hdfs/out_hdfs/sink/staging"
 )
 
@@ -91,7 +90,7 @@ func asideFiles(stateDir string) (out []asideFile, err error) {
 		return nil, err
 	}
 	area := staging.New(d, stateDir, logger())
-	for _, dir := range []string{staging.AsideDir, log.DamagedDir} {
+	for _, dir := range []string{staging.AsideDir, journal.DamagedDir} {
 		entries, err := os.ReadDir(filepath.Join(stateDir, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err

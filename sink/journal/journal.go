@@ -16,6 +16,9 @@ import (
 // Dir is the journal's directory in the state directory.
 const Dir = log.Dir
 
+// DamagedDir receives damaged segments, in the state directory.
+const DamagedDir = log.DamagedDir
+
 // DefaultSegmentSize is what a segment is allocated with.
 const DefaultSegmentSize = 64 << 20
 
