@@ -93,14 +93,8 @@ func (i *Instance) Close() error {
 // Open reads an instance's configuration, recovers its state and starts its
 // sink. The error joins everything that is wrong with the configuration.
 func Open(lookup conf.Lookup, sys System) (*Instance, error) {
-	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
-	env := sys.Environment()
-	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
-	s, warnings, err := conf.Parse(lookup, env)
+	s, env, hadoop, warnings, err := settle(lookup, sys)
 	if err != nil {
-		return nil, err
-	}
-	if err := hadoop.name(&s); err != nil {
 		return nil, err
 	}
 	for _, w := range warnings {
@@ -126,6 +120,18 @@ func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 		sys.Log.Warn("`out-hdfs` can't ask this instance for its status", "state_dir", s.State.Dir, "error", err)
 	}
 	return &Instance{opened, server}, nil
+}
+
+// settle reads an instance's configuration together with Hadoop's.
+func settle(lookup conf.Lookup, sys System) (s conf.Settings, env conf.Environment, hadoop cluster, warnings []string, err error) {
+	hadoop = findCluster(lookup, hadoopSystem(sys.Getenv))
+	env = sys.Environment()
+	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
+	env.Mounted = hadoop.hadoop.Mounted
+	if s, warnings, err = conf.Parse(lookup, env); err == nil {
+		err = hadoop.name(&s)
+	}
+	return s, env, hadoop, warnings, err
 }
 
 func makeStateDir(s *conf.Settings) error {
@@ -162,9 +168,7 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		WriterID: s.Files.WriterID, DefaultWriterID: defaultWriterID,
 		Target: s.Target.Location.Scheme + "://" + s.Target.Location.Authority, Base: s.Target.Location.Path,
 		OpenTarget: openTarget(s, sys.Registry, hadoop),
-		Upload: fs.UploadOptions{
-			FileMode: s.Files.FileMode, DirMode: s.Files.DirMode, Replication: s.HDFS.Replication, BlockSize: s.HDFS.BlockSize,
-		},
+		Upload:     uploadOptions(s),
 		NewAssigner: func() assigner.Assigner {
 			a, err := s.NewAssigner()
 			if err != nil {
@@ -180,6 +184,10 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
 		ChunkFiles: sys.ChunkFiles,
 	}, nil
+}
+
+func uploadOptions(s *conf.Settings) fs.UploadOptions {
+	return fs.UploadOptions{FileMode: s.Files.FileMode, DirMode: s.Files.DirMode, Replication: s.HDFS.Replication, BlockSize: s.HDFS.BlockSize}
 }
 
 // segmentSize keeps what is allocated ahead small beside the limit.
@@ -199,10 +207,9 @@ func openTarget(s *conf.Settings, r *fs.Registry, hadoop cluster) func(ctx conte
 		o := fs.Options{Limits: s.Limits[scheme]}
 		if scheme == schemeHDFS {
 			var err error
-			if o.Settings, err = hadoop.settings(); err != nil {
+			if o, err = hadoop.options(s); err != nil {
 				return nil, err
 			}
-			o.User = s.HDFS.User
 		}
 		return r.Acquire(ctx, at, o)
 	}

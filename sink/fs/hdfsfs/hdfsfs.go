@@ -61,13 +61,6 @@ var (
 	_ fs.Reader = (*Driver)(nil)
 )
 
-// Check reads the configuration as Open does, without the network. What is wrong
-// with it no further try can mend.
-func (o Opener) Check(authority string, with fs.Options) error {
-	_, err := readConfig(authority, with, o.System)
-	return errors.Join(checkInternals(), err)
-}
-
 // Open connects to the NameNodes of authority, and fails if none answers. The
 // options' Settings are Hadoop's properties and this package's own.
 func (o Opener) Open(ctx context.Context, authority string, with fs.Options) (fs.Driver, error) {
