@@ -86,7 +86,15 @@ func (c cluster) options(s *conf.Settings) (fs.Options, error) {
 	if c.err != nil {
 		return fs.Options{}, c.err
 	}
-	return fs.Options{User: s.HDFS.User, Settings: c.hadoop.Properties(), Limits: s.Limits[schemeHDFS]}, nil
+	settings := c.hadoop.Properties()
+	for name, value := range map[string]string{
+		hdfsfs.SettingPrincipal: s.HDFS.Principal, hdfsfs.SettingKeytab: s.HDFS.Keytab, hdfsfs.SettingKrb5Config: s.HDFS.Krb5Config,
+	} {
+		if value != "" {
+			settings[name] = value
+		}
+	}
+	return fs.Options{User: s.HDFS.User, Settings: settings, Limits: s.Limits[schemeHDFS]}, nil
 }
 
 const schemeHDFS = "hdfs"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,11 @@ func check(ctx context.Context, out io.Writer, values map[string]string, connect
 		say("cluster", h.Name)
 		say("NameNodes", strings.Join(h.NameNodes, ", "))
 		say("user", h.User)
+		if k := h.Kerberos; k != nil {
+			say("principal", fmt.Sprintf("%s, by %s and %s", k.Principal, k.From, k.Config))
+			say("NameNode is", k.NameNode)
+			say("protection", fmt.Sprintf("calls %s, data %s", k.RPC, cmp.Or(k.Data, "as the DataNodes ask")))
+		}
 	}
 	for _, w := range c.Warnings {
 		say("warning", w)

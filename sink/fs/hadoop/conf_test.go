@@ -332,26 +332,30 @@ func TestUmask(t *testing.T) {
 }
 
 func TestSecurity(t *testing.T) {
-	const auth, protection, encrypt = "hadoop.security.authentication", "dfs.data.transfer.protection", "dfs.encrypt.data.transfer"
+	const auth, rpc, protection, encrypt = "hadoop.security.authentication", "hadoop.rpc.protection", "dfs.data.transfer.protection", "dfs.encrypt.data.transfer"
 	for _, row := range []struct {
 		name       string
 		properties map[string]string
 		want       Security
 		fails      bool
 	}{
-		{"nothing said", nil, Security{}, false},
-		{"simple", map[string]string{auth: "simple"}, Security{}, false},
-		{"kerberos", map[string]string{auth: "KERBEROS", "dfs.namenode.kerberos.principal": "nn/_HOST@R"}, Security{Kerberos: true, NameNodePrincipal: "nn/_HOST@R"}, false},
-		{"the strongest protection", map[string]string{protection: "privacy, authentication,integrity"}, Security{Protection: "privacy"}, false},
-		{"one", map[string]string{protection: "integrity"}, Security{Protection: "integrity"}, false},
-		{"encryption is the strongest", map[string]string{protection: "authentication", encrypt: "true"}, Security{Protection: "privacy"}, false},
+		{"nothing said", nil, Security{RPCProtection: "authentication"}, false},
+		{"simple", map[string]string{auth: "simple"}, Security{RPCProtection: "authentication"}, false},
+		{"kerberos", map[string]string{auth: "KERBEROS", "dfs.namenode.kerberos.principal": "nn/_HOST@R"}, Security{Kerberos: true, NameNodePrincipal: "nn/_HOST@R", RPCProtection: "authentication"}, false},
+		{"the strongest protection", map[string]string{protection: "privacy, authentication,integrity"}, Security{RPCProtection: "authentication", Protection: "privacy"}, false},
+		{"one", map[string]string{protection: "integrity"}, Security{RPCProtection: "authentication", Protection: "integrity"}, false},
+		{"encryption is the strongest", map[string]string{protection: "authentication", encrypt: "true"}, Security{RPCProtection: "authentication", Protection: "privacy"}, false},
+		{"calls in private", map[string]string{rpc: "privacy"}, Security{RPCProtection: "privacy"}, false},
+		{"calls at least signed", map[string]string{rpc: "privacy,integrity"}, Security{RPCProtection: "integrity"}, false},
+		{"calls as they like", map[string]string{rpc: "privacy,authentication"}, Security{RPCProtection: "authentication"}, false},
+		{"another protection of calls", map[string]string{rpc: "some"}, Security{}, true},
 		{"another authentication", map[string]string{auth: "certificate"}, Security{}, true},
 		{"another protection", map[string]string{protection: "some"}, Security{}, true},
 		{"encryption that isn't a yes or no", map[string]string{encrypt: "some"}, Security{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := New(row.properties, env()).Security()
-			if got != row.want || (err != nil) != row.fails {
+			if !row.fails && got != row.want || (err != nil) != row.fails {
 				t.Errorf("security is %+v, %v, want %+v", got, err, row.want)
 			}
 		})

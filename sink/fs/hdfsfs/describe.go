@@ -8,9 +8,20 @@ import (
 
 // Description is what a configuration comes to.
 type Description struct {
-	Name      string   // the nameservice, or host:port
-	NameNodes []string // host:port, in the order of the configuration
-	User      string   // who the cluster takes the files to be of
+	Name      string    // the nameservice, or host:port
+	NameNodes []string  // host:port, in the order of the configuration
+	User      string    // who the cluster takes the files to be of
+	Kerberos  *Kerberos // nil without it
+}
+
+// Kerberos is how a driver logs in.
+type Kerberos struct {
+	Principal string // "" if there is no ticket cache to tell
+	From      string // the keytab or the ticket cache
+	Config    string // krb5.conf
+	NameNode  string // the NameNode's principal
+	RPC       string // the weakest protection of calls
+	Data      string // the weakest protection of data that is asked for; "" is the server's
 }
 
 // Describe reads the configuration as Open does, without the network. What is
@@ -20,5 +31,9 @@ func (o Opener) Describe(authority string, with fs.Options) (Description, error)
 	if err := errors.Join(checkInternals(), err); err != nil {
 		return Description{}, err
 	}
-	return Description{Name: c.name, NameNodes: c.addresses, User: c.user}, nil
+	d := Description{Name: c.name, NameNodes: c.addresses, User: c.user}
+	if k := c.kerberos; k != nil {
+		d.Kerberos = &Kerberos{k.String(), k.file(), k.krb5, k.service, c.security.RPCProtection, c.security.Protection}
+	}
+	return d, nil
 }
