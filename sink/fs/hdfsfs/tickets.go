@@ -322,6 +322,11 @@ func (c config) explainHandshake(err error) error {
 		return err
 	case strings.Contains(text, "kerberos authentication not supported by namenode"):
 		return &kerberosError{err, "the NameNode doesn't use Kerberos; set hadoop.security.authentication to simple, and leave kerberos_principal out"}
+	case c.kerberos.as != "" && strings.Contains(text, "unexpected sequence number"):
+		// It has ended the connection with an answer to no call.
+		return &kerberosError{err, fmt.Sprintf("the NameNode lets %s in, but not for %s; allow it (hadoop.proxyuser.%s.hosts and .users or .groups in the NameNode's core-site.xml), or leave hdfs_user out", c.kerberos, c.kerberos.as, c.kerberos.shortName())}
+	case strings.Contains(text, "unexpected sequence number"):
+		return &kerberosError{err, fmt.Sprintf("the NameNode doesn't let %s in; see its hadoop-policy.xml and hadoop.security.auth_to_local", c.kerberos)}
 	case strings.Contains(text, "SASL handshake"):
 		return &kerberosError{err, fmt.Sprintf("the NameNode refuses the ticket; see that it runs as %s (dfs.namenode.kerberos.principal), and that both clocks are right", c.kerberos.service)}
 	}

@@ -19,7 +19,7 @@ func TestEitherNameNodeMayBeFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, all := directory(t, c), addresses(c)
 			list(all)
-			steps, err := load.Check(t, options(t, dir, all...), nil)
+			steps, err := load.Check(t, options(t, dir, all...))
 			if err != nil || len(steps) != 5 {
 				t.Errorf("steps %v: %v", steps, err)
 			}
@@ -41,7 +41,7 @@ func TestFailoverInTheMiddleOfEveryCall(t *testing.T) {
 		t.Cleanup(func() { must(t, p.Close()) })
 		proxies, list = append(proxies, p), append(list, p.Addr())
 	}
-	a := load.Start(t, options(t, dir, list...), nil)
+	a := load.Start(t, options(t, dir, list...))
 	for _, method := range []string{"getFileInfo", "create", "addBlock", "complete", "rename2", "isFileClosed"} {
 		for _, r := range []proxy.Rule{
 			{Message: method, Side: proxy.Request, Nth: 1, Do: proxy.Delay, For: 2 * time.Second},
@@ -74,7 +74,7 @@ func TestFailoverInTheMiddleOfEveryCall(t *testing.T) {
 func TestExactlyOnceOverFailovers(t *testing.T) {
 	c := shared.Cluster(t)
 	dir := directory(t, c)
-	a := load.Start(t, options(t, dir, addresses(c)...), nil)
+	a := load.Start(t, options(t, dir, addresses(c)...))
 	ctx := t.Context()
 	var late []time.Duration
 	// caughtUp measures how long after a NameNode became active a part is published.
@@ -169,7 +169,7 @@ func TestAnObserverIsNoActive(t *testing.T) {
 		if reversed {
 			slices.Reverse(all)
 		}
-		if steps, err := load.Check(t, options(t, directory(t, c), all...), nil); err != nil {
+		if steps, err := load.Check(t, options(t, directory(t, c), all...)); err != nil {
 			t.Errorf("%v: %v", steps, err)
 		}
 	}

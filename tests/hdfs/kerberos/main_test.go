@@ -17,11 +17,8 @@ import (
 	"github.com/out-hdfs/out_hdfs/tests/hdfs"
 )
 
-// life is how long tickets last, and skew what Kerberos allows beside it.
-const (
-	life = 20 * time.Second
-	skew = 5 * time.Second
-)
+// life is how long tickets last.
+const life = 15 * time.Second
 
 // realm is one KDC for all tests, with a keytab of who writes.
 var realm struct {
@@ -50,6 +47,12 @@ func kdc(t testing.TB) *hdfs.KDC {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if plain.cluster != nil {
+		if err := plain.cluster.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop HDFS:", err)
+			code = 1
+		}
+	}
 	if realm.kdc != nil {
 		if err := errors.Join(realm.kdc.Close(), os.RemoveAll(realm.dir)); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the KDC:", err)
@@ -69,6 +72,25 @@ func cluster(t testing.TB, properties map[string]string) *hdfs.Cluster {
 	must(t, err)
 	t.Cleanup(func() { must(t, c.Stop()) })
 	return c
+}
+
+// plain is a cluster for several tests, with no more protection than it must have.
+var plain struct {
+	once    sync.Once
+	cluster *hdfs.Cluster
+	err     error
+}
+
+func plainCluster(t testing.TB) *hdfs.Cluster {
+	t.Helper()
+	k := kdc(t)
+	plain.once.Do(func() {
+		plain.cluster, plain.err = hdfs.Start(context.Background(), hdfs.Options{DataNodes: 1, KDC: k, Properties: map[string]string{
+			"hadoop.rpc.protection": "authentication", "dfs.data.transfer.protection": "authentication",
+		}})
+	})
+	must(t, plain.err)
+	return plain.cluster
 }
 
 var directories atomic.Int64

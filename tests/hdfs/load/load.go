@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -28,25 +29,25 @@ import (
 	"github.com/out-hdfs/out_hdfs/tests/host"
 )
 
-// Agent is one sink and the chunks that it was given. Send and its relatives are
-// for one goroutine at a time.
+// Agent is one sink and the chunks that it was given. Its methods are for one
+// goroutine at a time, but those of the instance and the log.
 type Agent struct {
 	*instance.Instance
 	Log  *Logbook
 	next uint64 // id of the next record
 }
 
-// System is the process around an instance under test: an environment of its own.
-func System(t testing.TB, log *Logbook, env map[string]string) instance.System {
+// system is the process around an instance under test, with the test's environment.
+func system(t testing.TB, log *Logbook) instance.System {
 	return instance.System{
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Registry: instance.NewRegistry(), Owner: t.Name(),
-		Getenv: func(name string) string { return env[name] }, ChunkFiles: instance.ListChunkFiles,
+		Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
 	}
 }
 
 // Start opens a sink with these options and the usual ones, a part for each
 // chunk. It ends with the test at the latest.
-func Start(t testing.TB, options, env map[string]string) *Agent {
+func Start(t testing.TB, options map[string]string) *Agent {
 	t.Helper()
 	values := map[string]string{
 		"state_limit": "256M", "memory_limit": "16M", "assigner": "base_path", "rolling_policy": "on_checkpoint", "exit_timeout": "20s", "state_dir": t.TempDir(),
@@ -56,7 +57,7 @@ func Start(t testing.TB, options, env map[string]string) *Agent {
 	}
 	a := &Agent{Log: &Logbook{}, next: 1}
 	var err error
-	if a.Instance, err = instance.Open(conf.Map(values), System(t, a.Log, env)); err != nil {
+	if a.Instance, err = instance.Open(conf.Map(values), system(t, a.Log)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -214,9 +215,9 @@ func (l *Logbook) Tail() string {
 }
 
 // Check runs `out-hdfs check --connect` in this process and returns its steps.
-func Check(t testing.TB, options, env map[string]string) (steps []instance.Step, err error) {
+func Check(t testing.TB, options map[string]string) (steps []instance.Step, err error) {
 	t.Helper()
-	c, err := instance.NewCheck(conf.Map(options), System(t, &Logbook{}, env))
+	c, err := instance.NewCheck(conf.Map(options), system(t, &Logbook{}))
 	if err != nil {
 		return nil, err
 	}
