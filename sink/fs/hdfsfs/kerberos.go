@@ -126,7 +126,11 @@ func loadCache(file string) (cache *credentials.CCache, err error) {
 			err = fmt.Errorf("ticket cache %s is damaged", file)
 		}
 	}()
-	return credentials.LoadCCache(file)
+	cache, err = credentials.LoadCCache(file)
+	if err == nil && (len(cache.DefaultPrincipal.PrincipalName.NameString) == 0 || cache.DefaultPrincipal.Realm == "") {
+		err = fmt.Errorf("ticket cache %s is damaged", file)
+	}
+	return cache, err
 }
 
 func loadKeytab(file string) (k *keytab.Keytab, err error) {
