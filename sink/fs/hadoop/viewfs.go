@@ -1,14 +1,9 @@
 package hadoop
 
-import (
-	"strings"
-)
+import "strings"
 
-// SchemeViewFS is the scheme of Hadoop's client-side mount tables, which this
-// plugin doesn't follow.
-const SchemeViewFS = "viewfs"
-
-// These are a mount table's properties, below fs.viewfs.mounttable.<table>, as
+// These are the properties of a viewfs mount table, which this plugin doesn't
+// follow, below fs.viewfs.mounttable.<table>, as
 // Hadoop 3.4's org.apache.hadoop.fs.viewfs.Constants names them.
 const (
 	linkPrefix   = "link."

@@ -17,11 +17,20 @@
 //
 // # Sessions
 //
-// Each call has a session to itself, a client with a connection to the NameNode
-// of its own, taken from a pool and given back. So a call that hangs holds up
+// Each call has a session to itself, a client with one connection to one
+// NameNode, taken from a pool and given back. So a call that hangs holds up
 // nobody, a ctx that ends cuts this call's connections only, and Locate has one
 // connection on which nobody else acts. A session on which anything went wrong
 // is thrown away. Every dial, every call and every packet has a deadline.
+//
+// With several NameNodes a session is on one that said that it is active (find.go).
+// A call that has done nothing yet waits for a takeover, and one whose NameNode
+// hangs is ended when another is active (watch.go).
+//
+// # Kerberos
+//
+// One log-in serves all sessions and is renewed in time (tickets.go). No key and no
+// ticket is in an error.
 //
 // Never here: an append, a truncate, a second Close after an error, a retry of
 // a change, a list of a directory to find files of ours.

@@ -157,11 +157,10 @@ func frontOf(t testing.TB, c *hdfs.Cluster) (front *proxy.Proxy, uri string) {
 // ticket lasts, and the principal gets another key.
 func TestExactlyOnceOverTicketsThatExpire(t *testing.T) {
 	c, k, ctx := plainCluster(t), kdc(t), t.Context()
-	dir := directory(t, c, user)
 	own := filepath.Join(t.TempDir(), "own.keytab")
 	must(t, k.AddPrincipal(ctx, "expiring"))
 	must(t, k.Keytab(ctx, own, "expiring"))
-	dir = directory(t, c, "expiring")
+	dir := directory(t, c, "expiring")
 	front, uri := frontOf(t, c)
 	set := options(t, c, dir)
 	set["path"], set["kerberos_principal"], set["kerberos_keytab"], set["state_dir"] = uri+dir, "expiring", own, t.TempDir()
