@@ -16,6 +16,12 @@ import (
 type Context struct {
 	Tag     string
 	Arrival time.Time // when the chunk reached the plugin
+	// ByArrival, unless it is nil, is told of each event whose bucket is named by
+	// the arrival because the time that was asked for is none: why, one of a few
+	// texts, and the value that was found, raw msgpack in the chunk, nil if there
+	// was none. It is called on the goroutine that asks for the bucket, and keeps
+	// no reference to the value.
+	ByArrival func(why string, value []byte)
 }
 
 // Assigner answers with the bucket's path relative to the base path: slash

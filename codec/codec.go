@@ -28,6 +28,12 @@ type Reject struct {
 	Reason string
 }
 
+// NoValue is the reason of an event whose row would say nothing: of the columns
+// or fields that were chosen none has a value. It is no row in any format, since
+// all that was sent would be gone without a word. A format that writes whatever a
+// record has writes an empty record too.
+const NoValue = "none of the columns has a value: the record has other keys, or none"
+
 // Format makes the writers of one file format with one configuration. It is
 // safe for concurrent use; what it makes is not.
 type Format interface {

@@ -9,13 +9,14 @@ import (
 	"github.com/out-hdfs/out_hdfs/assigner/datetime"
 	"github.com/out-hdfs/out_hdfs/assigner/eventtime"
 	"github.com/out-hdfs/out_hdfs/assigner/partition"
+	"github.com/out-hdfs/out_hdfs/assigner/timezone"
 )
 
 // BucketSettings say how a record finds its bucket.
 type BucketSettings struct {
 	Assigner    string // AssignerDatetime, AssignerBasePath or AssignerPartition
 	Format      string
-	Zone        *time.Location // time.Local is the host's
+	Zone        *time.Location // time.Local is the host's, unless $TZ names another
 	Time        string         // eventtime.Record, eventtime.Arrival or an accessor
 	PartitionBy string
 	MaxOpen     int
@@ -39,7 +40,7 @@ func bucketOptions() []Option {
 			where(func(s *Settings) bool { return s.Buckets.Assigner == AssignerDatetime }),
 		zoneOption(),
 		Option{Key: KeyBucketTime, Kind: Text, Default: eventtime.Record,
-			Help: "Which time counts: `record`, `arrival`, or a record accessor that names a Unix time or an ISO 8601 text. " +
+			Help: "Which time counts: `record`, `arrival`, or a record accessor that names a time, in any form of docs/times.md. " +
 				"A time that is missing, unreadable or not after 1970-01-01 is replaced by the arrival.",
 			Example: "$time"}.text(func(s *Settings) *string { return &s.Buckets.Time }, bucketTime).
 			where(func(s *Settings) bool { return s.Buckets.Assigner != AssignerBasePath }),
@@ -56,10 +57,14 @@ func bucketOptions() []Option {
 
 func zoneOption() Option {
 	return Option{Key: KeyBucketTimezone, Kind: Text, DefaultText: "the host's", Empty: true,
-		Help:    "The zone that buckets are named in, by its IANA name. The zone database is built in.",
+		Help: "The zone that buckets are named in, and whose local time a time in text is that names none: an IANA name, or what POSIX takes for `TZ`, " +
+			"such as `CST-8`, which is 8 hours *ahead* of UTC. The zone database is built in. The host's is that of `TZ` in the agent's environment if it is set.",
 		Example: "Asia/Shanghai",
 		parse: func(s *Settings, text string) (err error) {
-			s.Buckets.Zone, err = datetime.Zone(text)
+			s.Buckets.Zone = nil
+			if text != "" && text != "Local" {
+				s.Buckets.Zone, err = timezone.Load(text)
+			}
 			return err
 		},
 		render: func(s *Settings) (string, bool) {
@@ -68,6 +73,31 @@ func zoneOption() Option {
 			}
 			return s.Buckets.Zone.String(), true
 		},
+	}
+}
+
+// checkZone takes the host's zone if none is set, and warns of what is mostly
+// meant the other way round.
+func (p *parsing) checkZone() {
+	s := &p.settings
+	if s.Buckets.Zone == nil && !p.failed[KeyBucketTimezone] {
+		host, err := timezone.Host(p.env.Timezone)
+		if err != nil {
+			p.wrong(KeyBucketTimezone, "it isn't set, and the environment's TZ can't be used: %w", err)
+			return
+		}
+		s.Buckets.Zone = host
+	}
+	if s.Buckets.Zone == nil {
+		return
+	}
+	for _, utc := range []string{"UTC", "GMT"} {
+		sign, hours, _ := strings.Cut(s.Buckets.Zone.String(), utc)
+		if sign != "" || hours == "" || strings.Trim(hours, "+-:0") == "" {
+			continue
+		}
+		p.warn(KeyBucketTimezone, "%s is POSIX's, whose sign is the other way round: its clocks show %s; for clocks 8 hours ahead of UTC write %s-8 or Etc/GMT-8",
+			s.Buckets.Zone, time.Unix(0, 0).In(s.Buckets.Zone).Format("-07:00"), utc)
 	}
 }
 
@@ -100,13 +130,19 @@ func (p *parsing) checkAssigner() {
 	}
 	switch s.Buckets.Assigner {
 	case AssignerDatetime:
-		if _, err := datetime.CheckPattern(s.Buckets.Format, s.Buckets.Zone); err != nil {
+		pattern, err := datetime.CheckPattern(s.Buckets.Format, s.Buckets.Zone)
+		if err == nil {
+			err = checkHasTime(pattern)
+		}
+		if err != nil {
 			p.wrong(KeyBucketFormat, "%w", err)
 		}
 	case AssignerPartition:
 		if s.Buckets.PartitionBy == "" {
 			p.wrong(KeyPartitionBy, "%s %s needs it; write name=template fields, such as dt=%%Y-%%m-%%d", KeyAssigner, AssignerPartition)
 		} else if _, err := partition.New(partition.Options{By: s.Buckets.PartitionBy, Zone: s.Buckets.Zone, Source: s.Buckets.Time}); err != nil {
+			p.wrong(KeyPartitionBy, "%w", err)
+		} else if err := checkPartitionLetters(s.Buckets.PartitionBy); err != nil {
 			p.wrong(KeyPartitionBy, "%w", err)
 		}
 	}

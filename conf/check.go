@@ -1,17 +1,12 @@
 package conf
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // check looks at what only several keys together tell. What concerns a key
 // that was refused already isn't reported twice.
 func (p *parsing) check() {
 	p.settings.State.DirIsDefault = p.given[KeyStateDir] == ""
-	if p.settings.Buckets.Zone == nil {
-		p.settings.Buckets.Zone = time.Local
-	}
+	p.checkZone()
 	p.checkTarget()
 	p.checkAssigner()
 	p.checkRolling()

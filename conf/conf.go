@@ -39,6 +39,9 @@ type Environment struct {
 	// StateDirectory is $STATE_DIRECTORY, which systemd sets: directories
 	// separated by colons, of which the first counts.
 	StateDirectory string
+	// Timezone is $TZ, by which the host's zone is another than its own; "" if it
+	// isn't set.
+	Timezone string
 }
 
 // Map is a Lookup in a map, with keys in any case.
@@ -91,6 +94,10 @@ func (p *parsing) option(o Option, text string) {
 		return
 	}
 	p.given[o.Key] = text
+	if err := checkQuotes(text); err != nil {
+		p.mistake(o, text, err)
+		return
+	}
 	if strings.EqualFold(text, None) && !o.allows(None) {
 		if !o.Empty {
 			p.mistake(o, text, errors.New("it can't be empty"))

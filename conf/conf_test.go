@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEveryKeyIsTaken(t *testing.T) {
-	suffix, zone := ".log", "Asia/Shanghai"
+	suffix, zone := ".log.gz", "Asia/Shanghai"
 	s := parse(t, map[string]string{
 		"PATH": "/logs", "Default_Scheme": "hdfs://nn:8020",
 		"format": "TEXT", "compression": "GZip", "compression_level": "9", "json_date_key": "@timestamp", "json_date_format": "EPOCH_MS", "json_tag_key": "tag", "json_metadata_key": "meta", "json_group_key": "group", "text_key": "$a['b']",
@@ -198,6 +198,46 @@ func TestStateDirectory(t *testing.T) {
 	}
 }
 
+// TestTimezone: the key, else TZ of the environment, else the host's own; never
+// UTC because a name can't be read.
+func TestTimezone(t *testing.T) {
+	for _, tc := range []struct {
+		name, given, tz, want string // "" is refused
+		warned                bool
+	}{
+		{"nothing", "", "", "Local", false},
+		{"the key", "Asia/Shanghai", "", "Asia/Shanghai", false},
+		{"the key's POSIX form", "CST-8", "", "CST-8", false},
+		{"the environment's", "", "CST-8", "CST-8", false},
+		{"the environment's with a colon", "", ":Asia/Shanghai", "Asia/Shanghai", false},
+		{"the environment's rules", "", "CET-1CEST,M3.5.0,M10.5.0/3", "CET-1CEST,M3.5.0,M10.5.0/3", false},
+		{"the key wins", "UTC", "CST-8", "UTC", false},
+		{"the key wins over what can't be read", "UTC", "Asia/Shanghi", "UTC", false},
+		{"the key says the host's", "none", "<+0330>-3:30", "<+0330>-3:30", false},
+		{"the host's by Go's name", "Local", "", "Local", false},
+		{"the environment's can't be read", "", "Asia/Shanghi", "", false},
+		{"the key can't be read", "Asia/Shanghi", "", "", false},
+		{"probably the other way round", "UTC+8", "", "UTC+8", true},
+		{"the same in the environment", "", "GMT-3", "GMT-3", true},
+		{"UTC in POSIX's form", "UTC0", "", "UTC0", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			env := environment()
+			env.Timezone = tc.tz
+			s, warnings, err := Parse(Map(with(KeyBucketTimezone, tc.given)), env)
+			if tc.want == "" {
+				if keys := mistakes(t, err); len(keys) != 1 || keys[0] != KeyBucketTimezone {
+					t.Errorf("mistakes %v", keys)
+				}
+				return
+			}
+			if err != nil || s.Buckets.Zone.String() != tc.want || (len(warnings) > 0) != tc.warned {
+				t.Errorf("%v, warnings %q, error %v", s.Buckets.Zone, warnings, err)
+			}
+		})
+	}
+}
+
 // mistakes are the keys of an error of Parse, in order.
 func mistakes(t *testing.T, err error) []string {
 	t.Helper()
@@ -316,6 +356,8 @@ func TestMistakes(t *testing.T) {
 		{"state too small", with(KeyStateLimit, "10M", KeyRollSize, "1M"), []string{KeyStateLimit}},
 		{"state too small for the default part", with(KeyStateLimit, "100M"), []string{KeyRollSize}},
 		{"memory too small", with(KeyMemoryLimit, "1M"), []string{KeyMemoryLimit}},
+		{"memory too small for the uploads", with(KeyMemoryLimit, "64M", KeyUploads, "64"), []string{KeyMemoryLimit}},
+		{"the least memory is too small for four uploads", with(KeyMemoryLimit, "16M"), []string{KeyMemoryLimit}},
 		{"no uploads", with(KeyUploads, "0"), []string{KeyUploads}},
 		{"no flush timeout", with(KeyFlushTimeout, "0"), []string{KeyFlushTimeout}},
 		{"no exit timeout", with(KeyExitTimeout, "0"), []string{KeyExitTimeout}},

@@ -59,7 +59,10 @@ func columnsOption() Option {
 		if err := checkPlain(text); err != nil {
 			return "", err
 		}
-		_, err := columns.Parse(text)
+		list, err := columns.Parse(text)
+		if err == nil {
+			err = checkSeparated(list)
+		}
 		return text, err
 	})
 }

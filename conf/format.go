@@ -35,6 +35,7 @@ type FormatSettings struct {
 type format struct {
 	name         string
 	compressions []string
+	rows         bool             // its files are compressed as a whole, and named so
 	columns      bool             // it takes the option columns
 	options      func() []Option  // nil for none
 	check        func(p *parsing) // nil for none
@@ -62,7 +63,7 @@ const FormatJSON = "json"
 
 // rowsOf is a format of rows that the same compressions fit.
 func rowsOf(name string, make func(s *Settings) (codec.BlockFormat, error)) format {
-	return format{name: name, compressions: compress.Names(), make: func(s *Settings, _ SchemaOpener) (codec.Format, error) {
+	return format{name: name, rows: true, compressions: compress.Names(), make: func(s *Settings, _ SchemaOpener) (codec.Format, error) {
 		f, err := make(s)
 		if err != nil {
 			return nil, err
@@ -190,6 +191,7 @@ func (p *parsing) checkFormat() {
 			f.check(p)
 		}
 	}
+	p.checkSuffix()
 	p.dropUnused()
 }
 

@@ -30,9 +30,9 @@ func rollingOptions() []Option {
 			choice(func(s *Settings) *string { return &s.Rolling.Policy }, RollingDefault, RollingOnCheckpoint),
 		Option{Key: KeyRollSize, Default: "128M", Help: "Rolls a part that has this many encoded bytes. 0 is off."}.
 			size(func(s *Settings) *int64 { return &s.Rolling.Size }, 0).where(rollsByLimit),
-		Option{Key: KeyRollInterval, Default: "15m", Help: "Rolls a part this long after its first record. 0 is off."}.
+		Option{Key: KeyRollInterval, Default: "15m", Help: "Rolls a part this long after its first record, or up to a tenth earlier, so that many agents don't roll at one moment. 0 is off."}.
 			duration(func(s *Settings) *time.Duration { return &s.Rolling.Interval }, 0, century).where(rollsByLimit),
-		Option{Key: KeyRollInactivity, Default: "5m", Help: "Rolls a part this long after its last record. 0 is off."}.
+		Option{Key: KeyRollInactivity, Default: "5m", Help: "Rolls a part this long after its last record, or up to a tenth earlier. 0 is off."}.
 			duration(func(s *Settings) *time.Duration { return &s.Rolling.Inactivity }, 0, century).where(rollsByLimit),
 		Option{Key: KeyBucketCheckInterval, Default: "1m", Help: "How often the two time limits are checked."}.
 			duration(func(s *Settings) *time.Duration { return &s.Rolling.CheckInterval }, 10*time.Millisecond, day),

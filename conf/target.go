@@ -31,6 +31,9 @@ func pathOption() Option {
 		Example: "hdfs://nameservice/logs",
 		parse: func(s *Settings, text string) error {
 			s.Target.Location.Path = text
+			if err := checkPathLiteral(text); err != nil {
+				return err
+			}
 			return checkPlain(text)
 		},
 		render: func(s *Settings) (string, bool) { return s.Target.Location.String(), true },

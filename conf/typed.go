@@ -33,7 +33,7 @@ func parquetFormat() format {
 				return nil, err
 			}
 			return parquet.New(parquet.Options{
-				Compression: s.Format.Compression, Schemas: schemas, Variant: s.Schema.FreeForm == FreeFormVariant, Memory: s.encodersMemory(),
+				Compression: s.Format.Compression, Schemas: schemas, Variant: s.Schema.FreeForm == FreeFormVariant, Memory: s.Memory().Encoders(),
 			})
 		},
 	}
@@ -102,7 +102,7 @@ func (s *Settings) hasSchema() bool { return isFormat(FormatParquet, FormatAvro)
 func (s *Settings) schemaSource() schema.Options {
 	o := schema.Options{
 		Path: s.Schema.Path, Strict: s.Schema.Strict, DateKey: s.Format.DateKey, TagKey: s.Format.TagKey,
-		MetadataKey: s.Format.MetadataKey, GroupKey: s.Format.GroupKey,
+		MetadataKey: s.Format.MetadataKey, GroupKey: s.Format.GroupKey, Zone: s.Buckets.Zone,
 	}
 	if s.Schema.Path == "" {
 		o.Dir = s.State.Dir
@@ -141,11 +141,11 @@ func (p *parsing) checkSchema() {
 	switch {
 	case err != nil:
 		p.wrong(KeySchema, "%w", err)
+		return
 	case !s.Schema.Strict && given.Current().Rest < 0:
 		p.warn(KeySchema, `keys of records that it doesn't name are left out; add the field {"name": "%s", "type": ["null", "string"]} to keep them`, schema.RestKey)
 	}
+	for _, w := range given.Current().Warnings {
+		p.warn(KeySchema, "%s", w)
+	}
 }
-
-// encodersMemory is what all open Parquet files together may hold. The sink
-// gives half of memory_limit to parts in progress, staging buffers included.
-func (s *Settings) encodersMemory() int64 { return s.State.MemoryLimit * 3 / 8 }

@@ -21,9 +21,11 @@ func schemaFile(t *testing.T, text string) string {
 }
 
 const (
-	usualSchema = `{"type":"record","name":"r","fields":[{"name":"log","type":"string"},{"name":"_extra","type":["null","string"]}]}`
-	fixedSchema = `{"type":"record","name":"r","fields":[{"name":"log","type":"string"}]}`
-	unionSchema = `{"type":"record","name":"r","fields":[{"name":"a","type":["int","string"]},{"name":"_extra","type":["null","string"]}]}`
+	usualSchema   = `{"type":"record","name":"r","fields":[{"name":"log","type":"string"},{"name":"_extra","type":["null","string"]}]}`
+	fixedSchema   = `{"type":"record","name":"r","fields":[{"name":"log","type":"string"}]}`
+	besideSchema  = `{"type":"record","name":"r","fields":[{"name":"ts","type":"long","logicalType":"timestamp-millis"},{"name":"_extra","type":["null","string"]}]}`
+	unknownSchema = `{"type":"record","name":"r","fields":[{"name":"ts","type":{"type":"long","logicalType":"timestamp-nanos"}},{"name":"no","key":null,"type":["null","long"]},{"name":"_extra","type":["null","string"]}]}`
+	unionSchema   = `{"type":"record","name":"r","fields":[{"name":"a","type":["int","string"]},{"name":"_extra","type":["null","string"]}]}`
 )
 
 // TestSchemas: a given schema is read with the configuration, and its mistakes
@@ -42,6 +44,9 @@ func TestSchemas(t *testing.T) {
 		{"auto in another case", FormatAvro, "AUTO", nil, nil, nil},
 		{"given", FormatParquet, usualSchema, nil, nil, nil},
 		{"given to Avro", FormatAvro, usualSchema, nil, nil, nil},
+		{"a logical type beside its type", FormatParquet, besideSchema, nil, schema.ErrSchema, nil},
+		{"the same in Avro", FormatAvro, besideSchema, nil, schema.ErrSchema, nil},
+		{"what has no effect", FormatParquet, unknownSchema, nil, nil, []string{KeySchema, KeySchema}},
 		{"without a field for the rest", FormatParquet, fixedSchema, nil, nil, []string{KeySchema}},
 		{"strict without a field for the rest", FormatParquet, fixedSchema, []string{KeySchemaStrict, "on"}, nil, nil},
 		{"a union in Avro", FormatAvro, unionSchema, nil, nil, nil},

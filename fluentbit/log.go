@@ -6,11 +6,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/out-hdfs/out_hdfs/assigner/timezone"
 )
 
 // levelTrace is Fluent Bit's level below debug.
@@ -24,7 +27,8 @@ const levelTrace = slog.LevelDebug - 4
 type logHandler struct {
 	source string
 	level  slog.Level
-	text   slog.Handler // formats the attributes into line
+	zone   *time.Location // of TZ as Fluent Bit's own log reads it
+	text   slog.Handler   // formats the attributes into line
 	*line
 }
 
@@ -39,9 +43,14 @@ type line struct {
 func newLogHandler(out io.Writer, instance string, level int) *logHandler {
 	levels := []slog.Level{slog.LevelError + 1, slog.LevelError, slog.LevelWarn, slog.LevelInfo, slog.LevelDebug, levelTrace}
 	l := &line{out: out}
+	zone, err := timezone.Host(os.Getenv("TZ"))
+	if err != nil {
+		zone = time.Local // opening an output says what is wrong with it
+	}
 	return &logHandler{
 		source: "[output:hdfs:" + instance + "] ",
 		level:  levels[min(max(level, 0), len(levels)-1)],
+		zone:   zone,
 		line:   l,
 		text: slog.NewTextHandler(&l.buf, &slog.HandlerOptions{
 			Level:       levelTrace,
@@ -71,7 +80,7 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	h.buf.WriteString(at.Local().Format("[2006/01/02 15:04:05.000] ["))
+	h.buf.WriteString(at.In(h.zone).Format("[2006/01/02 15:04:05.000] ["))
 	h.buf.WriteString(title(r.Level))
 	h.buf.WriteString("] ")
 	h.buf.WriteString(h.source)

@@ -35,7 +35,7 @@ func TestPathWithoutSchemeBesideABrokenHadoopConfiguration(t *testing.T) {
 				set[k] = v
 			}
 			i, err := Open(conf.Map(set), System{
-				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), ChunkFiles: ListChunkFiles, Owner: t.Name(),
+				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), Owner: t.Name(),
 				Getenv: func(name string) string { return map[string]string{"HADOOP_CONF_DIR": tc.env}[name] },
 			})
 			if err == nil {
@@ -72,7 +72,7 @@ func TestHadoopConfigurationThatCanNeverWork(t *testing.T) {
 				conf.KeyPath: "hdfs://127.0.0.1:1/logs", conf.KeyStateDir: t.TempDir(), conf.KeyStateLimit: "300M", conf.KeyHDFSUser: "alice", conf.KeyHadoopConfDir: dir,
 			}
 			i, err := Open(conf.Map(set), System{
-				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), ChunkFiles: ListChunkFiles, Owner: t.Name(),
+				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), Owner: t.Name(),
 				Getenv: func(string) string { return "" },
 			})
 			if err == nil {

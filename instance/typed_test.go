@@ -31,7 +31,6 @@ func TestTypedFormatsThroughTheSink(t *testing.T) {
 			target := t.TempDir()
 			sys := System{
 				Log: slog.New(slog.DiscardHandler), Registry: NewRegistry(), Owner: "test", Getenv: func(string) string { return "" },
-				ChunkFiles: ListChunkFiles,
 			}
 			open := func(state string) *Instance {
 				s, err := Open(conf.Map(map[string]string{

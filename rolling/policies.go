@@ -31,14 +31,24 @@ func (d Default) RollOnEvent(p PartInfo) Reason {
 // RollOnCheckpoint is Size for a part that has reached it.
 func (d Default) RollOnCheckpoint(p PartInfo) Reason { return d.RollOnEvent(p) }
 
+// spread is how much earlier than its limit says a part may be rolled by time: a
+// tenth. The buckets of an hour begin and end at one moment for all agents, and
+// a thousand of them would come to the target at one moment.
+const spread = 10
+
+// limit is a limit of time as it is for the part.
+func (p PartInfo) limit(d time.Duration) time.Duration {
+	return d - time.Duration(p.Early*float64(d/spread))
+}
+
 // RollOnTimer is Interval for a part that is old enough at now, and Inactivity
 // for one that is idle enough. A clock that was set back makes it younger, never
 // older.
 func (d Default) RollOnTimer(p PartInfo, now time.Time) Reason {
 	switch {
-	case d.Interval > 0 && now.Sub(p.FirstWrite) >= d.Interval:
+	case d.Interval > 0 && now.Sub(p.FirstWrite) >= p.limit(d.Interval):
 		return Interval
-	case d.Inactivity > 0 && now.Sub(p.LastWrite) >= d.Inactivity:
+	case d.Inactivity > 0 && now.Sub(p.LastWrite) >= p.limit(d.Inactivity):
 		return Inactivity
 	}
 	return None

@@ -13,6 +13,9 @@ type PartInfo struct {
 	Records    int64     // records so far, at least 1
 	FirstWrite time.Time // when the part's first record was written
 	LastWrite  time.Time // when its last record was written
+	// Early, from 0 to 1, spreads the parts of many agents over a part of the time
+	// that a limit leaves: it is another for each part.
+	Early float64
 }
 
 // Policy decides when a part is rolled, and why: None means not now.

@@ -180,6 +180,7 @@ func (m *model) start() {
 		}
 	}
 	m.Change = func(c *sink.Config) { cfg(c); c.ExitTimeout = time.Minute }
+	m.NoSync(m.cfgs%2 == 1)
 	m.s = m.Open()
 }
 
@@ -197,7 +198,7 @@ func (m *model) do(st step) {
 			m.deliverAt(len(m.all) - 1)
 		}
 	case "deliver again":
-		if len(m.all) > 0 {
+		if len(m.all) > 0 && m.MayCome(m.all[st.i%len(m.all)]) {
 			m.deliverAt(st.i % len(m.all))
 		}
 	case "time":

@@ -16,11 +16,11 @@ import (
 // TestALargeStagedFileIsGivenBackInSteps once its part is published, and is
 // removed whether or not that works.
 func TestALargeStagedFileIsGivenBackInSteps(t *testing.T) {
-	for name, err := range map[string]error{"it works": nil, "it fails": syscall.EIO} {
+	for name, fate := range map[string]faults.Action{"it works": faults.Pass(), "it fails": faults.Before(syscall.EIO)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := sinktest.NewWorld(t)
-				w.Change = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.MemoryLimit = 1 << 30 }
+				w.Change = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.Memory = sinktest.MemoryOf(1 << 30) }
 				var steps atomic.Int64
 				w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 					if op.Kind != crashdisk.Truncate || !strings.HasPrefix(op.Name, "staged/") {
@@ -30,7 +30,7 @@ func TestALargeStagedFileIsGivenBackInSteps(t *testing.T) {
 						t.Error("it is given back before it is published")
 					}
 					steps.Add(1)
-					return faults.Before(err)
+					return fate
 				})
 				s := w.Open()
 				var c sinktest.Chunk
@@ -38,7 +38,7 @@ func TestALargeStagedFileIsGivenBackInSteps(t *testing.T) {
 				w.Must(s, c)
 				w.Close(s)
 				w.MustBeRight()
-				if n := steps.Load(); err == nil && n < 4 || err != nil && n != 1 {
+				if n := steps.Load(); fate == faults.Pass() && n < 4 || fate != faults.Pass() && n != 1 {
 					t.Errorf("%d steps", n)
 				}
 				for _, name := range w.Disk.Names() {

@@ -7,11 +7,7 @@
 package datetime
 
 import (
-	"fmt"
 	"time"
-
-	// Minimal images have no zone database; the same names must work there.
-	_ "time/tzdata"
 
 	"github.com/out-hdfs/out_hdfs/assigner"
 	"github.com/out-hdfs/out_hdfs/assigner/eventtime"
@@ -60,18 +56,6 @@ func CheckPattern(pattern string, zone *time.Location) (*timepattern.Pattern, er
 		return nil, err
 	}
 	return p, p.CheckPath(zone)
-}
-
-// Zone loads a zone of the IANA database, the host's own for "".
-func Zone(name string) (*time.Location, error) {
-	if name == "" {
-		return time.Local, nil
-	}
-	loc, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("zone %q isn't in the IANA database, write one as Europe/Berlin, UTC, or Etc/GMT-8 for UTC+8: %w", name, err)
-	}
-	return loc, nil
 }
 
 // Bucket answers with the pattern's result for the event's time. The error is

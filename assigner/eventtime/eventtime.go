@@ -26,15 +26,15 @@ const (
 // The seconds that count as a time: after 1970-01-01, before the year 10000.
 const (
 	firstSec = 86400
-	lastSec  = 253402300799
+	lastSec  = event.MaxSec
 )
 
-// accepted is what a value that an accessor names may look like.
-const accepted = event.NumbersBySize | event.BinText | event.DateTimeText | event.CompactText |
-	event.SurroundingBlanks | event.LowerCase | event.MinutesText | event.LeapSecond | event.ShortOffset
-
-// longestText holds any fraction that is written somewhere, and a sign.
-const longestText = len("+2026-11-29T22:03:12.123456789123456789 +01:00")
+// Why an arrival replaces a time.
+const (
+	Missing  = "the event has no time"
+	NoTime   = "the value is no time"
+	TooEarly = "the time isn't after 1970-01-01"
+)
 
 type kind uint8
 
@@ -66,34 +66,56 @@ func Parse(source string, loc *time.Location) (Source, error) {
 		if err != nil {
 			return Source{}, fmt.Errorf("time source %q: %w", source, err)
 		}
-		return Source{kindAccessor, a, event.TimeReader{Accept: accepted, Zone: loc, Longest: longestText}}, nil
+		return Source{kindAccessor, a, event.TimeReader{Zone: loc}}, nil
 	}
 	return Source{}, fmt.Errorf("time source %q is none of %s, %s and a record accessor such as $time", source, Record, Arrival)
 }
 
 // At returns the event's instant as Unix time.
 func (s *Source) At(e *event.Event, c *assigner.Context) (sec int64, nsec uint32) {
-	var t event.Time
-	switch s.kind {
-	case kindRecord:
-		t = e.Time
-	case kindAccessor:
-		t = s.lookup(e, c.Tag)
-	}
-	if !t.Set || t.Sec < firstSec || t.Sec > lastSec {
+	if s.kind == kindArrival {
 		return c.Arrival.Unix(), uint32(c.Arrival.Nanosecond())
 	}
-	return t.Sec, t.Nsec
+	t, value := e.Time, []byte(nil)
+	if s.kind == kindAccessor {
+		t, value = s.lookup(e, c)
+	}
+	if t.Set && t.Sec >= firstSec && t.Sec <= lastSec {
+		return t.Sec, t.Nsec
+	}
+	if c.ByArrival != nil {
+		c.ByArrival(why(t, value), value)
+	}
+	return c.Arrival.Unix(), uint32(c.Arrival.Nanosecond())
 }
 
-// lookup returns the time that the accessor finds, unset if there is none.
-func (s *Source) lookup(e *event.Event, tag string) (t event.Time) {
-	if s.accessor.IsTag() {
-		if text, ok := s.accessor.Tag(tag); ok {
-			t, _, _ = s.reader.ReadText(text)
-		}
-	} else if raw, ok := s.accessor.Lookup(e); ok {
-		t, _, _ = s.reader.Read(raw)
+func why(t event.Time, value []byte) string {
+	switch {
+	case t.Set:
+		return TooEarly
+	case value == nil || event.KindOf(value) == event.KindNil:
+		return Missing
 	}
-	return t
+	return NoTime
+}
+
+// lookup returns the time that the accessor finds, unset if there is none, and
+// the value.
+func (s *Source) lookup(e *event.Event, c *assigner.Context) (t event.Time, value []byte) {
+	near := c.Arrival.Unix()
+	if s.accessor.IsTag() {
+		text, ok := s.accessor.Tag(c.Tag)
+		if ok {
+			t, _, _ = s.reader.ReadText(text, near)
+		}
+		if ok && c.ByArrival != nil && t.Sec < firstSec {
+			value = event.AppendString(nil, text)
+		}
+		return t, value
+	}
+	value, ok := s.accessor.Lookup(e)
+	if ok {
+		t, _, _ = s.reader.Read(value, near)
+	}
+	return t, value
 }

@@ -1,6 +1,7 @@
 package eventtime
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/assigner"
 	"github.com/out-hdfs/out_hdfs/codec/event"
+	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/tinylib/msgp/msgp"
 )
 
@@ -76,6 +78,8 @@ func TestValues(t *testing.T) {
 		{"a date", str("2026-11-29"), at("2026-11-28T23:00:00Z")},
 		{"a date in digits", str("20261129"), at("2026-11-28T23:00:00Z")},
 		{"a date and time in digits", str("20261129130000"), at(noon)},
+		{"EventTime with seconds of nanoseconds", ext(0, 0x6b, 0x0c, 0x15, 0x40, 0xff, 0, 0, 9), time.Unix(0x6b0c1540, 0xff000009)},
+		{"hour 24", str("2026-02-28T24:00:00Z"), at("2026-03-01T00:00:00Z")},
 		{"leap second", str("2016-12-31T23:59:60Z"), at("2017-01-01T00:00:00Z")},
 		{"leap day", str("2028-02-29T00:00:00Z"), at("2028-02-29T00:00:00Z")},
 		{"digits", str("1795953600"), at(noon)},
@@ -98,13 +102,11 @@ func TestValues(t *testing.T) {
 		{"array", msgp.AppendArrayHeader(nil, 0), arrival},
 		{"map", msgp.AppendMapHeader(nil, 0), arrival},
 		{"other extension", ext(5, 0x6b, 0x0c, 0x15, 0x40, 0, 0, 0, 9), arrival},
-		{"EventTime with too many nanoseconds", ext(0, 0x6b, 0x0c, 0x15, 0x40, 0xff, 0, 0, 9), arrival},
 		{"timestamp before 1970", ext(-1, 0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff, 0x6b, 0x0c, 0x15, 0x40), arrival},
 		{"empty", str(""), arrival},
 		{"words", str("yesterday"), arrival},
 		{"thirteenth month", str("2026-13-01T00:00:00Z"), arrival},
 		{"no such day", str("2026-02-29T00:00:00Z"), arrival},
-		{"hour 24", str("2026-02-28T24:00:00Z"), arrival},
 		{"minute 60", str("2026-02-28T23:60:00Z"), arrival},
 		{"one dash", str("2026-1129T00:00:00Z"), arrival},
 		{"one colon", str("2026-11-29T00:0000Z"), arrival},
@@ -132,6 +134,77 @@ func TestValues(t *testing.T) {
 				t.Errorf("%v allocations", n)
 			}
 		})
+	}
+}
+
+// TestEverySpelling: the bucket's time is the one that the table of times says,
+// or the arrival, which is then told with its reason and the value.
+func TestEverySpelling(t *testing.T) {
+	arrival, err := time.Parse(time.RFC3339, eventtest.TimesArrive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse("$time", berlin(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range eventtest.Times() {
+		for _, row := range group.Rows {
+			t.Run(fmt.Sprintf("%s/%T %v", group.Name[:7], row.Value, row.Value), func(t *testing.T) {
+				raw := eventtest.Pack(row.Value)
+				want, wantWhy := arrival, ""
+				at, err := time.Parse(time.RFC3339Nano, row.Want)
+				switch {
+				case row.Value == nil:
+					wantWhy = Missing
+				case err != nil:
+					wantWhy = NoTime
+				case at.Unix() < firstSec:
+					wantWhy = TooEarly
+				default:
+					want = at
+				}
+				var why string
+				var told []byte
+				c := &assigner.Context{Arrival: arrival, ByArrival: func(reason string, value []byte) { why, told = reason, value }}
+				sec, nsec := s.At(record(raw), c)
+				if got := time.Unix(sec, int64(nsec)); !got.Equal(want) {
+					t.Errorf("got %v, want %v", got.UTC(), want.UTC())
+				}
+				if why != wantWhy || why != "" && string(told) != string(raw) {
+					t.Errorf("the arrival counts because %q of %x, want %q of %x", why, told, wantWhy, raw)
+				}
+			})
+		}
+	}
+}
+
+// TestTheArrivalIsTold, where there is no value too.
+func TestTheArrivalIsTold(t *testing.T) {
+	for _, tc := range []struct {
+		source, tag, why string
+		time             event.Time
+		value            []byte
+	}{
+		{"record", "", Missing, event.Time{}, nil},
+		{"record", "", TooEarly, event.Time{Sec: 3600, Set: true}, nil},
+		{"$nope", "", Missing, event.Time{}, nil},
+		{"$TAG[1]", "app.today", NoTime, event.Time{}, str("today")},
+		{"$TAG[1]", "app", Missing, event.Time{}, nil},
+		{"arrival", "", "", event.Time{}, nil},
+	} {
+		s, err := Parse(tc.source, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := record(msgp.AppendNil(nil))
+		e.Time = tc.time
+		var why string
+		var told []byte
+		s.At(e, &assigner.Context{Tag: tc.tag, Arrival: arrival, ByArrival: func(reason string, value []byte) { why, told = reason, value }})
+		if why != tc.why || string(told) != string(tc.value) {
+			t.Errorf("%s of tag %q: %q %q, want %q %q", tc.source, tc.tag, why, told, tc.why, tc.value)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func FuzzBucket(f *testing.F) {
 		}
 		got, err := a.Bucket(record(key, raw, "v", raw), &assigner.Context{Tag: tag, Arrival: arrival})
 		if err != nil {
-			if !errors.Is(err, ErrTooLong) && !errors.Is(err, ErrKind) {
+			if !errors.Is(err, ErrTooLong) && !errors.Is(err, ErrKind) && !errors.Is(err, ErrNull) {
 				t.Fatalf("error is %v", err)
 			}
 			return

@@ -27,7 +27,8 @@
 // with ".0". A key that is missing or null makes the field's whole value null,
 // as SQL does when it concatenates; so does an empty result. Null is
 // __HIVE_DEFAULT_PARTITION__. A value that is a map, a list or an extension is
-// an error, and so is a folder name over 255 bytes or a bucket over MaxBucket.
+// an error, and so is a text that is spelled like null's folder, a folder name over
+// 255 bytes or a bucket over MaxBucket.
 package partition
 
 import (
@@ -51,6 +52,7 @@ const MaxBucket = 2048
 var (
 	ErrTooLong = errors.New("too long for a folder name")
 	ErrKind    = errors.New("not a text, number or boolean")
+	ErrNull    = errors.New("the value is spelled like the folder of null")
 )
 
 // Options says how buckets are named.
@@ -107,8 +109,8 @@ func New(o Options) (*Assigner, error) {
 	return a, nil
 }
 
-// Bucket answers with the event's partition. The error wraps ErrTooLong or
-// ErrKind and names the field.
+// Bucket answers with the event's partition. The error wraps ErrTooLong,
+// ErrKind or ErrNull and names the field.
 func (a *Assigner) Bucket(e *event.Event, c *assigner.Context) (string, error) {
 	var sec int64
 	var nsec uint32
@@ -128,6 +130,9 @@ func (a *Assigner) Bucket(e *event.Event, c *assigner.Context) (string, error) {
 		}
 		if len(a.value) > timepattern.MaxSegment { // before it is copied: escaping never shortens
 			return "", f.tooLong(len(a.value))
+		}
+		if string(a.value) == hive.DefaultPartition {
+			return "", fmt.Errorf("partition field %s: %w, %s", f.name, ErrNull, hive.DefaultPartition)
 		}
 		start := len(a.bucket)
 		a.bucket = append(append(a.bucket, f.name...), '=')

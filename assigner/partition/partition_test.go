@@ -107,6 +107,8 @@ func TestValues(t *testing.T) {
 		{"too long with escapes", str(strings.Repeat("/", 85)), "", ErrTooLong},
 		{"much too long", str(strings.Repeat("x", 1<<20)), "", ErrTooLong},
 		{"too long in bytes only", str(strings.Repeat("上", 85)), "", ErrTooLong},
+		{"spelled like null", str("__HIVE_DEFAULT_PARTITION__"), "", ErrNull},
+		{"spelled almost like null", str("__hive_default_partition__"), "__hive_default_partition__", nil},
 		{"map", msgp.AppendMapHeader(nil, 0), "", ErrKind},
 		{"list", msgp.AppendArrayHeader(nil, 0), "", ErrKind},
 		{"extension", []byte{0xd4, 5, 1}, "", ErrKind},

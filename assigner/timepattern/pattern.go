@@ -57,6 +57,16 @@ func Parse(pattern string) (*Pattern, error) {
 // String returns the pattern's source.
 func (p *Pattern) String() string { return p.source }
 
+// Constant reports whether the result is the same at any time.
+func (p *Pattern) Constant() bool {
+	for i := range p.ops {
+		if k := p.ops[i].kind; k != opLiteral && k != opZoneID {
+			return false
+		}
+	}
+	return true
+}
+
 // Append formats t, in t's own location, and appends the result to dst.
 func (p *Pattern) Append(dst []byte, t time.Time) []byte {
 	for i := range p.ops {

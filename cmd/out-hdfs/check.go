@@ -93,7 +93,7 @@ func check(ctx context.Context, out io.Writer, values map[string]string, connect
 // system is the process around an instance that a command opens.
 func system(owner string) instance.System {
 	return instance.System{
-		Log: logger(), Registry: instance.NewRegistry(), Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
+		Log: logger(), Registry: instance.NewRegistry(), Getenv: os.Getenv,
 		Owner: fmt.Sprintf("%s, pid %d", owner, os.Getpid()),
 	}
 }

@@ -70,7 +70,7 @@ func (a *agent) open() *instance.Instance {
 	a.t.Helper()
 	i, err := instance.Open(conf.Map(a.values), instance.System{
 		Log: slog.New(slog.DiscardHandler), Registry: instance.NewRegistry(), Getenv: func(string) string { return "" },
-		ChunkFiles: instance.ListChunkFiles, Owner: "a test's agent",
+		Owner: "a test's agent",
 	})
 	if err != nil {
 		a.t.Fatal(err)
@@ -281,7 +281,7 @@ func TestAdopt(t *testing.T) {
 	}
 	a.values["state_dir"] = copied
 	_, err := instance.Open(conf.Map(a.values), instance.System{
-		Log: slog.New(slog.DiscardHandler), Registry: instance.NewRegistry(), Getenv: func(string) string { return "" }, ChunkFiles: instance.ListChunkFiles,
+		Log: slog.New(slog.DiscardHandler), Registry: instance.NewRegistry(), Getenv: func(string) string { return "" },
 	})
 	if moved := (*journal.MovedError)(nil); !errors.As(err, &moved) {
 		t.Fatalf("a copy is opened with %v", err)

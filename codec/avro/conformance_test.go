@@ -9,6 +9,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/codectest"
 	"github.com/out-hdfs/out_hdfs/codec/compress"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/out-hdfs/out_hdfs/codec/schema/schematest"
 )
 
 func TestConformance(t *testing.T) {
@@ -26,6 +27,7 @@ func TestConformance(t *testing.T) {
 					}
 					return f
 				},
+				Choosing: func() codec.Format { return formatOf(t, compression, schematest.Choosing(codectest.Key), false) },
 				Read: func(file []byte) (keys []string, err error) {
 					c, err := split(file)
 					if err != nil {

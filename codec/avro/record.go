@@ -22,12 +22,12 @@ func (c *encoder) use(s *schema.Schema) {
 	}
 }
 
-// record appends the event. If reason isn't empty it can't be encoded, and dst
+// record appends an event of the batch. If reason isn't empty it can't be encoded, and dst
 // comes back as it was.
-func (c *encoder) record(dst []byte, e *event.Event, tag string) (_ []byte, reason string) {
+func (c *encoder) record(dst []byte, e *event.Event, b *event.Batch) (_ []byte, reason string) {
 	c.values.buf = dst
 	c.walker.Reset()
-	reason = c.walker.Record(e, tag)
+	reason = c.walker.Record(e, b)
 	dst, c.values.buf = c.values.buf, nil
 	return dst, reason
 }

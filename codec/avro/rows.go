@@ -65,7 +65,7 @@ func (r *rows) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 	for _, e := range b.Events {
 		start := len(dst)
 		var reason string
-		if dst, reason = r.encoder.record(dst, e, b.Tag); reason == "" && len(dst)-start > maxRecord {
+		if dst, reason = r.encoder.record(dst, e, b); reason == "" && len(dst)-start > maxRecord {
 			dst, reason = dst[:start], tooLong
 		}
 		if reason != "" {

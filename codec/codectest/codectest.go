@@ -22,6 +22,10 @@ type Harness struct {
 	// Read reads a whole file by other code than the format's own, and returns
 	// the text of each record's Key in the file's order, "" of one without Key.
 	Read func(file []byte) ([]string, error)
+	// Choosing makes the format so that it writes chosen fields only, Key among
+	// them, and nothing that lies outside the record. nil is for a format that
+	// always writes all of a record.
+	Choosing func() codec.Format
 	// Extension is that of the format's files.
 	Extension string
 
@@ -64,6 +68,7 @@ func Run(t *testing.T, h Harness) {
 		{"small and large batches", smallAndLarge},
 		{"no records", noRecords},
 		{"a huge record", hugeRecord},
+		{"rows that say nothing", rowsThatSayNothing},
 		{"rejects leave no trace", rejectsLeaveNoTrace},
 		{"hostile chunks", hostileChunks},
 		{"any record", anyRecord},

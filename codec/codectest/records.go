@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/out-hdfs/out_hdfs/codec"
+	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 )
 
@@ -165,12 +167,14 @@ func anyRecord(t *testing.T, h Harness) {
 }
 
 // counted writes a chunk between other records, and demands that the file has as
-// many as weren't rejected, and the others as they were.
+// many as weren't rejected, and the others as they were. An event is rejected if it
+// has no record, or if the format chooses fields and it has none of them.
 func (h *Harness) counted(t tester, chunk []byte, by how) {
 	t.Helper()
 	s := share{chunk: chunk, batch: batchOf(chunk)}
+	none := h.withoutValue(t, s.batch)
 	for _, e := range s.batch.Events {
-		if e.Malformed != "" {
+		if e.Malformed != "" || none[e] {
 			s.bad = append(s.bad, e)
 		} else {
 			s.keys = append(s.keys, "")
@@ -193,6 +197,26 @@ func (h *Harness) counted(t tester, chunk []byte, by how) {
 			t.Fatalf("record %d is %q, and was %q", i, got[i], key)
 		}
 	}
+}
+
+// withoutValue are the events that a format that chooses fields rejects for having
+// none of them; rowsThatSayNothing is about which.
+func (h *Harness) withoutValue(t tester, b *event.Batch) map[*event.Event]bool {
+	t.Helper()
+	none := map[*event.Event]bool{}
+	if h.Choosing == nil {
+		return none
+	}
+	rejects, err := h.begin(t, h.New()).w.Write(b)
+	if err != nil {
+		t.Fatalf("Write: %v", err)
+	}
+	for _, r := range rejects {
+		if r.Reason == codec.NoValue {
+			none[r.Event] = true
+		}
+	}
+	return none
 }
 
 // nothingGivenIsKept: batches, their chunk and blocks may be written over as

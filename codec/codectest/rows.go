@@ -15,8 +15,9 @@ type Rows struct {
 	New       func() codec.BlockFormat
 	Extension string // without a compression
 	// Read reads the rows of a file that isn't compressed, as Harness.Read does.
-	Read    func(rows []byte) ([]string, error)
-	Spreads bool // see Harness
+	Read     func(rows []byte) ([]string, error)
+	Choosing func() codec.BlockFormat // see Harness
+	Spreads  bool                     // see Harness
 }
 
 // RunRows runs the suite for a format of rows, with each compression.
@@ -35,14 +36,20 @@ func RunRows(t *testing.T, r Rows) {
 		{compress.Bzip2, ".bz2", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			wrap := func(rows codec.BlockFormat) codec.Format {
+				f, err := compress.Wrap(rows, c.name, 0)
+				if err != nil {
+					panic(err)
+				}
+				return f
+			}
+			var choosing func() codec.Format
+			if r.Choosing != nil {
+				choosing = func() codec.Format { return wrap(r.Choosing()) }
+			}
 			Run(t, Harness{
-				New: func() codec.Format {
-					f, err := compress.Wrap(r.New(), c.name, 0)
-					if err != nil {
-						panic(err)
-					}
-					return f
-				},
+				New:      func() codec.Format { return wrap(r.New()) },
+				Choosing: choosing,
 				Read: func(file []byte) ([]string, error) {
 					rows, err := Decompress(c.name, file)
 					if err != nil {

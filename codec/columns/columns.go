@@ -33,6 +33,9 @@ type Column struct {
 	plain bool
 }
 
+// IsPlain reports whether the column is a name alone.
+func (c *Column) IsPlain() bool { return c.plain }
+
 // Parse reads a list. Of an empty one it returns none.
 func Parse(list string) ([]Column, error) {
 	var all []Column

@@ -81,7 +81,7 @@ func TestValues(t *testing.T) {
 		{"float", "a", Map{"a", 1.0}, "1.0"},
 		{"NaN", "a", Map{"a", math.NaN()}, "NaN"},
 		{"boolean", "a", Map{"a", false}, "false"},
-		{"bytes", "a", Map{"a", []byte{0xff}}, "/w=="},
+		{"bytes", "a", Map{"a", []byte{0xff}}, "data:;base64,/w=="},
 		{"invalid UTF-8", "a", Map{"a", "\xff"}, "\uFFFD"},
 		{"map", "a", Map{"a", Map{"b", []any{1, "x"}}}, `{"b":[1,"x"]}`},
 		{"nested", "$a['b'][1]", Map{"a", Map{"b", []any{1, "x"}}}, "x"},
@@ -122,6 +122,23 @@ func TestValues(t *testing.T) {
 				t.Errorf("got %q, want %q", got[1:], tc.want)
 			}
 		})
+	}
+}
+
+// TestIDsOfOpenTelemetry are hex in the metadata's column, of each event its own.
+func TestIDsOfOpenTelemetry(t *testing.T) {
+	all, err := columns.Parse("meta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := columns.NewRenderer(all, columns.Options{MetadataKey: "meta"})
+	for id, want := range map[string]string{
+		"sixteen letters!": `{"otlp":{"trace_id":"7369787465656e206c65747465727321"}}`, "\x00\xff": `{"otlp":{"trace_id":"00ff"}}`,
+	} {
+		r.Read(&event.Event{Meta: Pack(Map{"otlp", Map{"trace_id", []byte(id)}}), Body: Pack(Map{})})
+		if got, ok := r.Append(nil, 0, ""); !ok || string(got) != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type Renderer struct {
 	options Options
 	dates   *json.Dates
 	nested  json.Appender
+	meta    []byte // see AppendMetadata
 	event   *event.Event
 }
 
@@ -118,10 +119,18 @@ func (r *Renderer) AppendDate(dst []byte, e *event.Event) (_ []byte, ok bool) {
 	return r.dates.AppendText(dst, e.Time)
 }
 
-// AppendMetadata appends the event's metadata as JSON; ok is false if it has
-// none.
+// AppendMetadata appends the event's metadata as JSON, OpenTelemetry's ids as
+// hex; ok is false if it has none.
 func (r *Renderer) AppendMetadata(dst []byte, e *event.Event) (_ []byte, ok bool) {
-	return r.appendMap(dst, e.Meta)
+	meta, changed := event.HexIDs(r.meta[:0], e.Meta, event.TraceID|event.SpanID)
+	if !changed {
+		return r.appendMap(dst, e.Meta)
+	}
+	const keep = 64 << 10
+	if r.meta = meta; cap(meta) > keep {
+		r.meta = nil
+	}
+	return r.appendMap(dst, meta)
 }
 
 // AppendGroup appends the body of the event's group as JSON; ok is false if it

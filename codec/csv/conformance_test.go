@@ -12,17 +12,20 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/csv"
 )
 
+func conforming(dateKey string) codec.BlockFormat {
+	o := options("date,id," + codectest.Key + ",v")
+	o.Header, o.Values.DateKey = true, dateKey
+	f, err := csv.New(o)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
 func TestConformance(t *testing.T) {
 	codectest.RunRows(t, codectest.Rows{
-		New: func() codec.BlockFormat {
-			o := options("date,id," + codectest.Key + ",v")
-			o.Header = true
-			f, err := csv.New(o)
-			if err != nil {
-				panic(err)
-			}
-			return f
-		},
+		New:       func() codec.BlockFormat { return conforming("date") },
+		Choosing:  func() codec.BlockFormat { return conforming("") },
 		Extension: ".csv",
 		Read: func(b []byte) (keys []string, err error) {
 			rows, err := stdcsv.NewReader(bytes.NewReader(b)).ReadAll()

@@ -5,14 +5,15 @@
 //	empty string         "", so that readers can tell it from null
 //	string               its text; each invalid byte is U+FFFD
 //	bool, numbers        as in JSON, exact; NaN, Infinity and -Infinity
-//	bin, ext             base64 with padding
+//	bin                  its text if it is valid UTF-8
+//	other bin, ext       event.BinMark and base64 with padding
 //	array, map           JSON
 //
 // A field is quoted if it has the delimiter, a quote, a line break, or a blank
-// at its beginning or end; quotes within are doubled. A row never is an empty
-// line, which readers skip: null in the only column is "" too.
+// at its beginning or end; quotes within are doubled.
 //
-// Each event gives exactly one row or one reject. Encoding allocates nothing
+// Each event gives exactly one row or one reject: an event without a value in any
+// column is rejected (codec.NoValue), so that no row is an empty line. Encoding allocates nothing
 // per event.
 package csv
 
@@ -94,18 +95,21 @@ func newEncoder(o Options) *encoder {
 func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 	var rejects []codec.Reject
 	for _, ev := range b.Events {
-		if reason := columns.Unsound(ev); reason != "" {
-			rejects = append(rejects, codec.Reject{Event: ev, Reason: reason})
-			continue
+		reason := columns.Unsound(ev)
+		if reason == "" {
+			dst, reason = e.row(dst, ev, b.Tag)
 		}
-		dst = e.row(dst, ev, b.Tag)
+		if reason != "" {
+			rejects = append(rejects, codec.Reject{Event: ev, Reason: reason})
+		}
 	}
 	return dst, rejects
 }
 
-func (e *encoder) row(dst []byte, ev *event.Event, tag string) []byte {
+// row appends a row, or nothing if there is a reason.
+func (e *encoder) row(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
 	e.values.Read(ev)
-	begin := len(dst)
+	begin, empty := len(dst), true
 	for i := range e.options.Columns {
 		if i > 0 {
 			dst = append(dst, e.options.Delimiter)
@@ -113,13 +117,13 @@ func (e *encoder) row(dst []byte, ev *event.Event, tag string) []byte {
 		start := len(dst)
 		var ok bool
 		if dst, ok = e.values.Append(dst, i, tag); ok {
-			dst = e.finish(dst, start)
+			dst, empty = e.finish(dst, start), false
 		}
 	}
-	if len(dst) == begin {
-		dst = append(dst, '"', '"')
+	if empty {
+		return dst[:begin], codec.NoValue
 	}
-	return e.end(dst)
+	return e.end(dst), ""
 }
 
 func (e *encoder) header() (row []byte) {

@@ -54,7 +54,10 @@ func TestRows(t *testing.T) {
 		want string
 	}{
 		{"plain", "a,b", Map{"b", 2, "a", "x"}, "x,2\n"},
-		{"null and missing", "a,b,c", Map{"b", nil}, ",,\n"},
+		{"null and missing", "a,b,c", Map{"b", nil, "c", 1}, ",,1\n"},
+		{"null and missing behind", "a,b,c", Map{"a", 1, "b", nil}, "1,,\n"},
+		{"bytes that are text", "a", Map{"a", []byte("x,y")}, `"x,y"` + "\n"},
+		{"other bytes", "a", Map{"a", []byte{255}}, `"data:;base64,/w=="` + "\n"},
 		{"an empty text", "a,b", Map{"a", ""}, `"",` + "\n"},
 		{"a comma", "a", Map{"a", "x,y"}, `"x,y"` + "\n"},
 		{"a quote", "a", Map{"a", `"`}, `""""` + "\n"},
@@ -71,7 +74,6 @@ func TestRows(t *testing.T) {
 		{"nested", "a", Map{"a", Map{"b", "x"}}, `"{""b"":""x""}"` + "\n"},
 		{"numbers", "a,b,c", Map{"a", uint64(math.MaxUint64), "b", 0.1, "c", math.Inf(-1)}, "18446744073709551615,0.1,-Infinity\n"},
 		{"the date and the tag", "date,$TAG[1],a", Map{"a", 1}, "7,app,1\n"},
-		{"null alone", "a", Map{}, `""` + "\n"},
 		{"an empty text alone", "a", Map{"a", ""}, `""` + "\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

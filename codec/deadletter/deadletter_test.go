@@ -17,7 +17,7 @@ import (
 var arrival = time.Date(2026, 3, 1, 20, 30, 0, 120_000_000, time.FixedZone("", 8*3600))
 
 func TestLetters(t *testing.T) {
-	sound := Pack(Event(At(1767225600, 5), Map{"m", 1}, Map{"a", "中\n", "b", []byte{1}}))
+	sound := Pack(Event(At(1767225600, 5), Map{"m", 1}, Map{"a", "中\n", "b", []byte{255}}))
 	rows := []struct {
 		name   string
 		letter deadletter.Letter
@@ -27,7 +27,7 @@ func TestLetters(t *testing.T) {
 			"an event that has no place",
 			deadletter.Letter{Reason: `bucket "x"`, Tag: "kube.a", Arrival: arrival, Ordinal: 3, Offset: 99, Time: At(1767225600, 5), Raw: sound},
 			`{"reason":"bucket \"x\"","tag":"kube.a","arrival":"2026-03-01T12:30:00.12Z","time":"2026-01-01T00:00:00.000000005Z","ordinal":3,"offset":99,` +
-				`"record":{"a":"中\n","b":"AQ=="},"raw":"` + base64.StdEncoding.EncodeToString(sound) + `"}`,
+				`"record":{"a":"中\n","b":"data:;base64,/w=="},"raw":"` + base64.StdEncoding.EncodeToString(sound) + `"}`,
 		},
 		{
 			"an object that is no event",

@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/binary"
 	"math"
+	"unicode/utf8"
 )
 
 // Kind is the type of a raw msgpack value as far as formats tell types apart.
@@ -123,6 +124,32 @@ func Text(raw []byte) (s []byte, ok bool) {
 		return nil, false
 	}
 	return raw[h.start : h.start+h.size], true
+}
+
+// String returns a text: the content of a string, which isn't checked to be
+// UTF-8, or of a bin that is valid UTF-8, since older senders and some libraries
+// write texts as bin. It aliases raw.
+func String(raw []byte) (s []byte, ok bool) {
+	h, ok := readHead(raw)
+	if !ok || h.kind != KindString && h.kind != KindBin {
+		return nil, false
+	}
+	s = raw[h.start : h.start+h.size]
+	return s, h.kind == KindString || utf8.Valid(s)
+}
+
+// AppendString appends a text as a raw string.
+func AppendString(dst []byte, s string) []byte { return append(appendStringHead(dst, len(s)), s...) }
+
+// appendStringHead appends what stands before a string of n bytes.
+func appendStringHead(dst []byte, n int) []byte {
+	switch {
+	case n < 1<<5:
+		return append(dst, 0xa0|byte(n))
+	case n < 1<<8:
+		return append(dst, 0xd9, byte(n))
+	}
+	return append(dst, 0xdb, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
 // Ext returns type and data of an extension value, the data aliasing raw.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -216,13 +217,23 @@ func isEvent(v any) bool {
 		return false
 	}
 	switch x := time.(type) {
-	case nil, int64, uint64, float32, float64:
+	case nil, uint64:
 		return true
+	case int64:
+		return isTime(float64(x))
+	case float32:
+		return isTime(float64(x))
+	case float64:
+		return isTime(x)
 	case Ext:
 		return x.Type == 0 && len(x.Data) == 8 && (string(x.Data[:4]) < "\xff\xff\xff\xfe")
 	}
 	return false
 }
+
+// isTime reports whether a number is a time in the unit that its size suggests:
+// but for negative seconds from before the year 1, all below 10^19 are.
+func isTime(v float64) bool { return math.Abs(v) < 1e19 && (v >= event.MinSec || v <= -1e11) }
 
 func TestHostileChunksAreReadLikeTheSpecificationSays(t *testing.T) {
 	for _, h := range HostileChunks() {

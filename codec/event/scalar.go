@@ -15,8 +15,11 @@ import (
 //	integers   decimal, exact
 //	floats     as AppendFloat; NaN, Infinity and -Infinity as Java reads them
 //	string     its text, each invalid byte as U+FFFD
-//	bin, ext   base64 with padding, of the data alone
+//	bin        its text if it is valid UTF-8, else BinMark and its base64
+//	ext        BinMark and the base64 of its data alone
 //
+// A text that begins with BinMark is BinMark and its base64 too, so that nothing
+// but bytes looks like them.
 // For arrays, maps and KindInvalid dst comes back as it was.
 func AppendScalar(dst, raw []byte) ([]byte, Kind) {
 	h, ok := readHead(raw)
@@ -40,11 +43,34 @@ func AppendScalar(dst, raw []byte) ([]byte, Kind) {
 		f, _ := Float(raw)
 		dst = AppendFloat(dst, f, 64)
 	case KindString:
+		if HasBinMark(payload[:h.size]) {
+			return AppendBin(dst, payload[:h.size]), h.kind
+		}
 		dst = AppendValidUTF8(dst, payload[:h.size])
-	case KindBin, KindExt:
-		dst = base64.StdEncoding.AppendEncode(dst, payload[:h.size])
+	case KindBin:
+		if s := payload[:h.size]; utf8.Valid(s) && !HasBinMark(s) {
+			return append(dst, s...), h.kind
+		}
+		dst = AppendBin(dst, payload[:h.size])
+	case KindExt:
+		dst = AppendBin(dst, payload[:h.size])
 	}
 	return dst, h.kind
+}
+
+// BinMark is what bytes that are no text begin with where they stand as text:
+// that of a data URL (RFC 2397). Their base64 with padding follows. Whatever
+// begins with it is read back by decoding the rest.
+const BinMark = "data:;base64,"
+
+// HasBinMark reports whether a text begins with BinMark.
+func HasBinMark(s []byte) bool {
+	return len(s) >= len(BinMark) && s[0] == BinMark[0] && string(s[:len(BinMark)]) == BinMark
+}
+
+// AppendBin appends bytes as a text that says that they are none.
+func AppendBin(dst, b []byte) []byte {
+	return base64.StdEncoding.AppendEncode(append(dst, BinMark...), b)
 }
 
 // AppendFloat appends the shortest decimal text that reads back as f, of the

@@ -1,45 +1,41 @@
 package event
 
-import "time"
+import (
+	"math"
+	"strconv"
+	"time"
+)
 
-// readTimeText reads a text as a time in one of the forms that r accepts.
-func readTimeText[T string | []byte](r *TimeReader, s T) (t Time, offset int, ok bool) {
-	if r.Accept&SurroundingBlanks != 0 {
-		s = trimBlanks(s)
-	}
-	if len(s) > r.Longest {
+// readTimeText reads a text as a time, in any of the forms of docs/times.md.
+func readTimeText[T string | []byte](r *TimeReader, s T, near int64) (t Time, offset int, ok bool) {
+	s = trimBlanks(s)
+	if len(s) == 0 || len(s) > longestTime {
 		return Time{}, 0, false
 	}
-	text := timeText[T]{s: s, accept: r.Accept}
-	if r.Accept&CompactText != 0 && (len(s) == len("yyyyMMdd") || len(s) == len("yyyyMMddHHmmss")) {
-		// As Unix time these digits would be in the seventies or beyond 2286.
-		if t, offset, ok = text.dateTime(r.Zone); ok {
-			return t, offset, true
+	if n, isNumber := numberIn(s); isNumber {
+		if t, ok = r.number(n, near); !ok {
+			return Time{}, 0, false
 		}
-		text.at = 0
+		return t, r.Offset(t), true
 	}
-	if r.Accept&NumbersBySize != 0 {
-		if v, billionths, ok := text.count(); ok {
-			return countedBySize(v, billionths), 0, true
-		}
-		text.at = 0
+	// No loop over the three, which would put x on the heap.
+	x := timeText[T]{s: s}
+	if m, ok := x.dateTime(); ok && x.at == len(s) {
+		return r.instant(m, near)
 	}
-	if r.Accept&DateTimeText != 0 {
-		if t, offset, ok = text.dateTime(r.Zone); ok {
-			return t, offset, true
-		}
-		text.at = 0
+	x.at = 0
+	if m, ok := x.dayFirst(); ok && x.at == len(s) {
+		return r.instant(m, near)
 	}
-	if r.Accept&ClockText != 0 && len(s) >= len("15:04:05") {
-		if seconds, nsec, ok := text.clock(); ok && text.at == len(s) {
-			return Time{Sec: int64(seconds), Nsec: nsec, Set: true}, 0, true
-		}
+	x.at = 0
+	if m, ok := x.monthFirst(); ok && x.at == len(s) {
+		return r.instant(m, near)
 	}
 	return Time{}, 0, false
 }
 
 func trimBlanks[T string | []byte](s T) T {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t' || s[0] == '\n' || s[0] == '\r') {
 		s = s[1:]
 	}
 	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t' || s[len(s)-1] == '\n' || s[len(s)-1] == '\r') {
@@ -48,14 +44,146 @@ func trimBlanks[T string | []byte](s T) T {
 	return s
 }
 
-// timeText reads a text from left to right, never beyond its end.
-type timeText[T string | []byte] struct {
-	s      T
-	at     int
-	accept TimeForms
+// numberIn reads all of s as a decimal number: digits with or without a sign and
+// a fraction, or a float with an exponent. Of a fraction nine digits count.
+func numberIn[T string | []byte](s T) (n number, ok bool) {
+	x := timeText[T]{s: s}
+	n.negative = x.skip('-', '-')
+	if !n.negative {
+		x.skip('+', '+')
+	}
+	for ; ; n.digits++ {
+		d, ok := x.digit()
+		if !ok {
+			break
+		}
+		if n.whole > (math.MaxUint64-d)/10 {
+			return number{}, false
+		}
+		n.whole = n.whole*10 + d
+	}
+	if n.digits > 0 && x.skip('.', '.') {
+		n.point = true
+		if n.billionths, ok = x.fraction(); !ok {
+			return number{}, false
+		}
+	}
+	n.date = x.at == len(s) && s[0] != '+'
+	switch {
+	case n.digits == 0:
+		return number{}, false
+	case x.at == len(s):
+		return n, true
+	case !x.skip('e', 'E'):
+		return number{}, false
+	}
+	f, err := strconv.ParseFloat(string(s), 64)
+	if err != nil {
+		return number{}, false
+	}
+	return numberOf(f)
 }
 
-func (x *timeText[T]) accepts(f TimeForms) bool { return x.accept&f != 0 }
+// moment is what a text says of a time.
+type moment struct {
+	year       int // of the era; see yearless and shortYear
+	month, day int
+	yearless   bool // the year is the arrival's, or one beside it
+	shortYear  bool // the year has two digits
+	clock      clock
+	zone       zone
+}
+
+// clock is a time of day.
+type clock struct {
+	seconds int // 0 to 86400: 24:00 and a leap second are the next day's
+	nsec    uint32
+	minutes bool // minutes are there
+	colons  bool // before the minutes
+}
+
+// zone is what a text says of its zone. The zero value is nothing.
+type zone struct {
+	offset int  // seconds ahead of UTC
+	zoned  bool // there is an offset
+	name   zoneName
+}
+
+// zoneName is an abbreviation instead of an offset, such as CET; none is empty.
+type zoneName struct {
+	letters [5]byte
+	n       int
+}
+
+func (z *zoneName) is(name string) bool { return string(z.letters[:z.n]) == name }
+
+// instant is the instant of m.
+func (r *TimeReader) instant(m moment, near int64) (t Time, offset int, ok bool) {
+	switch {
+	case m.yearless:
+		return r.nearestYear(m, near)
+	case m.shortYear:
+		// RFC 9110, section 5.6.7, for RFC 850's dates: the century is the one that
+		// doesn't put it more than 50 years into the future.
+		this := time.Unix(near, 0).UTC().Year()
+		if m.year += this - this%100; m.year > this+50 {
+			m.year -= 100
+		}
+	}
+	if m.year < 1 || m.day > daysIn(m.year, m.month) {
+		return Time{}, 0, false
+	}
+	if m.zone.zoned {
+		at := time.Date(m.year, time.Month(m.month), m.day, 0, 0, m.clock.seconds, 0, time.UTC)
+		t = Time{Sec: at.Unix() - int64(m.zone.offset), Nsec: m.clock.nsec, Set: true}
+		offset = m.zone.offset
+	} else {
+		at := time.Date(m.year, time.Month(m.month), m.day, 0, 0, m.clock.seconds, 0, r.zone())
+		if m.zone.name.n > 0 {
+			if at, ok = m.zone.name.local(at); !ok {
+				return Time{}, 0, false
+			}
+		}
+		_, offset = at.Zone()
+		t = Time{Sec: at.Unix(), Nsec: m.clock.nsec, Set: true}
+	}
+	if !t.inRange() {
+		return Time{}, 0, false
+	}
+	return t, offset, true
+}
+
+// nearestYear is the instant of m in the year in which it is nearest to the
+// arrival: a December that arrives in January is last year's.
+func (r *TimeReader) nearestYear(m moment, near int64) (t Time, offset int, ok bool) {
+	m.yearless = false
+	this := time.Unix(near, 0).In(r.zone()).Year()
+	for m.year = this - 1; m.year <= this+1; m.year++ {
+		at, o, found := r.instant(m, near)
+		if found && (!ok || distance(at.Sec, near) < distance(t.Sec, near)) {
+			t, offset, ok = at, o, true
+		}
+	}
+	return t, offset, ok
+}
+
+// local is the local time at if its zone is called so then. In the hour that
+// comes twice the name says which is meant.
+func (z *zoneName) local(at time.Time) (time.Time, bool) {
+	for _, shift := range [...]time.Duration{0, time.Hour, -time.Hour} {
+		other := at.Add(shift)
+		if is, _ := other.Zone(); z.is(is) && other.Hour() == at.Hour() && other.Day() == at.Day() {
+			return other, true
+		}
+	}
+	return at, false
+}
+
+// timeText reads a text from left to right, never beyond its end.
+type timeText[T string | []byte] struct {
+	s  T
+	at int
+}
 
 // peek is the next byte, 0 at the end.
 func (x *timeText[T]) peek() byte {
@@ -74,24 +202,12 @@ func (x *timeText[T]) skip(a, b byte) bool {
 	return false
 }
 
-// letter steps over an upper-case letter, or over its lower case if that is
-// accepted.
-func (x *timeText[T]) letter(upper byte) bool {
-	lower := upper
-	if x.accepts(LowerCase) {
-		lower = upper + 'a' - 'A'
-	}
-	return x.skip(upper, lower)
-}
-
-// blanks steps over a blank, or over as many as there are if that is accepted.
+// blanks steps over blanks, and reports whether there were any.
 func (x *timeText[T]) blanks() bool {
-	if !x.skip(' ', ' ') {
-		return false
+	from := x.at
+	for x.skip(' ', ' ') {
 	}
-	for x.accepts(ShortHour) && x.skip(' ', ' ') {
-	}
-	return true
+	return x.at > from
 }
 
 func (x *timeText[T]) digit() (d uint64, ok bool) {
@@ -115,6 +231,14 @@ func (x *timeText[T]) number(n int) (v int, ok bool) {
 	return v, true
 }
 
+// run is how many digits come next.
+func (x *timeText[T]) run() (n int) {
+	for i := x.at; i < len(x.s) && x.s[i] >= '0' && x.s[i] <= '9'; i++ {
+		n++
+	}
+	return n
+}
+
 // fraction reads the digits behind a dot as billionths, cutting off more than
 // nine.
 func (x *timeText[T]) fraction() (billionths uint64, ok bool) {
@@ -134,136 +258,146 @@ func (x *timeText[T]) fraction() (billionths uint64, ok bool) {
 	return billionths, n > 0
 }
 
-// count reads all of the text as digits with an optional fraction.
-func (x *timeText[T]) count() (v, billionths uint64, ok bool) {
-	n := 0
-	for ; ; n++ {
-		d, ok := x.digit()
-		if !ok {
-			break
-		}
-		if n == 19 { // more than any nanosecond count of the years up to 9999
-			return 0, 0, false
-		}
-		v = v*10 + d
+// dateTime reads a date of ISO 8601, with or without a time and a zone: in
+// the basic form (20260305T060708Z, also without the T) or the extended one, by
+// month and day, by week (2026-W10-4) or by day of the year (2026-064). Slashes
+// may stand for the dashes, and blanks for the T.
+func (x *timeText[T]) dateTime() (m moment, ok bool) {
+	extended, ok := x.date(&m)
+	if !ok || x.at == len(x.s) {
+		return m, ok
 	}
-	if n > 0 && x.skip('.', '.') {
-		if billionths, ok = x.fraction(); !ok {
-			return 0, 0, false
-		}
+	if !x.skip('T', 't') && !x.blanks() && extended {
+		return m, false
 	}
-	return v, billionths, n > 0 && x.at == len(x.s)
+	if m.clock, ok = x.clock(); !ok {
+		return m, false
+	}
+	m.zone, ok = x.zone()
+	return m, ok
 }
 
-// dateTime reads all of the text as an ISO 8601 date with or without a time.
-func (x *timeText[T]) dateTime(loc *time.Location) (t Time, offset int, ok bool) {
-	year, ok1 := x.number(4)
-	dashes := x.skip('-', '-')
-	month, ok2 := x.number(2)
-	if dashes && !x.skip('-', '-') || !dashes && !x.accepts(CompactText) {
-		return t, 0, false
+func (x *timeText[T]) date(m *moment) (extended, ok bool) {
+	width := 4
+	if x.skip('+', '+') { // ISO 8601's expanded years, as Java writes them
+		width = 6
 	}
-	day, ok3 := x.number(2)
-	if !ok1 || !ok2 || !ok3 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
-		return t, 0, false
+	if m.year, ok = x.number(width); !ok {
+		return false, false
 	}
-	seconds, zoned := 0, false
-	if x.at < len(x.s) {
-		if !x.letter('T') && !x.blanks() && dashes {
-			return t, 0, false
+	separator := x.peek()
+	if extended = x.skip('-', '/'); !extended && width == 6 {
+		return false, false
+	}
+	switch run := x.run(); {
+	case separator != '/' && x.skip('W', 'w'):
+		return extended, x.week(m, extended)
+	case separator != '/' && run == 3:
+		day, _ := x.number(3)
+		return extended, m.dayOfYear(day)
+	case extended && run == 2:
+		m.month, _ = x.number(2)
+		if x.at == len(x.s) && separator == '-' { // a month: its first day
+			m.day = 1
+			return true, m.valid()
 		}
-		if seconds, t.Nsec, ok = x.clock(); !ok {
-			return Time{}, 0, false
+		if !x.skip(separator, separator) {
+			return true, false
 		}
-		if offset, zoned, ok = x.zone(); !ok || x.at != len(x.s) {
-			return Time{}, 0, false
-		}
+		m.day, ok = x.number(2)
+		return true, ok && m.valid()
+	case !extended && run >= 4:
+		m.month, _ = x.number(2)
+		m.day, ok = x.number(2)
+		return false, ok && m.valid()
 	}
-	if zoned {
-		loc = time.UTC
-	}
-	at := time.Date(year, time.Month(month), day, 0, 0, seconds, 0, loc)
-	if !zoned {
-		_, offset = at.Zone()
-		return Time{Sec: at.Unix(), Nsec: t.Nsec, Set: true}, offset, true
-	}
-	return Time{Sec: at.Unix() - int64(offset), Nsec: t.Nsec, Set: true}, offset, true
+	return extended, false
 }
 
-// clock reads a time of day as its second, from 0 to 86400, and the
-// nanoseconds: hh:mm:ss, with or without a fraction.
-func (x *timeText[T]) clock() (seconds int, nsec uint32, ok bool) {
-	hour, ok := x.hour()
-	if !ok || hour > 23 {
-		return 0, 0, false
+func (m *moment) valid() bool {
+	return m.month >= 1 && m.month <= 12 && m.day >= 1 && m.day <= daysIn(m.year, m.month)
+}
+
+// week reads ww-D or ww, wwD or ww: a week of ISO 8601, and its day, Monday if
+// there is none.
+func (x *timeText[T]) week(m *moment, extended bool) bool {
+	week, ok := x.number(2)
+	if !ok || week < 1 || week > 53 {
+		return false
 	}
+	day := 1
+	if extended && x.skip('-', '-') || !extended && x.run() > 0 {
+		if day, ok = x.number(1); !ok || day < 1 || day > 7 {
+			return false
+		}
+	}
+	// January 4 is always in week 1.
+	fourth := time.Date(m.year, 1, 4, 0, 0, 0, 0, time.UTC)
+	monday := 4 - (int(fourth.Weekday())+6)%7
+	at := time.Date(m.year, 1, monday+7*(week-1)+day-1, 0, 0, 0, 0, time.UTC)
+	if y, w := at.ISOWeek(); y != m.year || w != week {
+		return false // the year has no week 53
+	}
+	m.year, m.month, m.day = at.Year(), int(at.Month()), at.Day()
+	return true
+}
+
+func (m *moment) dayOfYear(day int) bool {
+	at := time.Date(m.year, 1, day, 0, 0, 0, 0, time.UTC)
+	if day < 1 || at.Year() != m.year {
+		return false
+	}
+	m.month, m.day = int(at.Month()), at.Day()
+	return true
+}
+
+// clock reads hh, hh:mm or hh:mm:ss, also without colons; the last of them may
+// have a fraction. The hour may have one digit before a colon.
+func (x *timeText[T]) clock() (c clock, ok bool) {
+	width := 2
+	if x.run() == 1 && x.at+1 < len(x.s) && x.s[x.at+1] == ':' {
+		width = 1
+	}
+	hour, ok := x.number(width)
+	if !ok || hour > 24 {
+		return c, false
+	}
+	minute, second, unit := 0, 0, 3600
 	colons := x.skip(':', ':')
-	minute, ok := x.number(2)
-	if !ok || minute > 59 || !colons && !x.accepts(CompactText) {
-		return 0, 0, false
+	c.colons = colons
+	if colons || x.run() > 0 {
+		c.minutes, unit = true, 60
+		if minute, ok = x.number(2); !ok || minute > 59 {
+			return c, false
+		}
+		if colons && x.skip(':', ':') || !colons && x.run() > 0 {
+			unit = 1
+			if second, ok = x.number(2); !ok || second > 60 {
+				return c, false
+			}
+		}
 	}
-	seconds = hour*3600 + minute*60
-	next := x.peek()
-	if hasSeconds := colons && x.skip(':', ':') || !colons && next >= '0' && next <= '9'; !hasSeconds {
-		return seconds, 0, x.accepts(MinutesText)
-	}
-	second, ok := x.number(2)
-	if !ok || second > 60 || second == 60 && !x.accepts(LeapSecond) {
-		return 0, 0, false
-	}
+	c.seconds = hour*3600 + minute*60 + second
 	if x.skip('.', ',') {
 		billionths, ok := x.fraction()
 		if !ok {
-			return 0, 0, false
+			return c, false
 		}
-		nsec = uint32(billionths)
+		billionths *= uint64(unit)
+		c.seconds += int(billionths / 1e9)
+		c.nsec = uint32(billionths % 1e9)
 	}
-	return seconds + second, nsec, true
-}
-
-// hour reads two digits, or one before a colon if that is accepted.
-func (x *timeText[T]) hour() (hour int, ok bool) {
-	if x.accepts(ShortHour) && x.at+1 < len(x.s) && x.s[x.at+1] == ':' {
-		return x.number(1)
-	}
-	return x.number(2)
-}
-
-// zone reads nothing, Z, or an offset as +hhmm or +hh:mm, in seconds ahead of
-// UTC.
-func (x *timeText[T]) zone() (offset int, zoned, ok bool) {
-	if x.accepts(ShortOffset) {
-		x.skip(' ', ' ')
-	}
-	if x.at == len(x.s) {
-		return 0, false, true
-	}
-	if x.letter('Z') {
-		return 0, true, true
-	}
-	west := x.peek() == '-'
-	if !x.skip('+', '-') {
-		return 0, false, false
-	}
-	hour, ok := x.number(2)
-	minute := 0
-	if ok && (x.at < len(x.s) || !x.accepts(ShortOffset)) {
-		x.skip(':', ':')
-		minute, ok = x.number(2)
-	}
-	maxHours, maxMinutes := 23, 59
-	if x.accepts(WideOffset) {
-		maxHours, maxMinutes = 24, 60
-	}
-	if !ok || hour > maxHours || minute > maxMinutes {
-		return 0, false, false
-	}
-	if offset = hour*3600 + minute*60; west {
-		offset = -offset
-	}
-	return offset, true, true
+	return c, hour < 24 || c.seconds == secondsOfDay && c.nsec == 0
 }
 
 func daysIn(year, month int) int {
-	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	switch {
+	case month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0):
+		return 29
+	case month == 2:
+		return 28
+	case month == 4 || month == 6 || month == 9 || month == 11:
+		return 30
+	}
+	return 31
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // DateFormat is how the event's time is written, by the names that Fluent
-// Bit's json_date_format takes and with the text that it writes.
+// Bit's json_date_format takes and with the text that it writes, and one more.
 type DateFormat uint8
 
 const (
@@ -20,6 +20,7 @@ const (
 	Epoch                              // 1527673192
 	EpochMillis                        // 1527673192000
 	JavaSQLTimestamp                   // "2018-05-30 09:39:52.000681", UTC
+	ISO8601Nanos                       // "2018-05-30T09:39:52.000681999Z", which Fluent Bit doesn't have
 )
 
 // ErrDateFormat is wrapped by ParseDateFormat's error.
@@ -27,7 +28,7 @@ var ErrDateFormat = errors.New("unknown date format")
 
 // DateFormats are the names ParseDateFormat takes.
 func DateFormats() []string {
-	return []string{"iso8601", "double", "epoch", "epoch_ms", "java_sql_timestamp"}
+	return []string{"iso8601", "double", "epoch", "epoch_ms", "java_sql_timestamp", "iso8601_ns"}
 }
 
 // ParseDateFormat finds a format by its name, in any case. epoch_millis and
@@ -63,7 +64,7 @@ type dateWriter struct {
 }
 
 // append renders t, cut to the microsecond as in Fluent Bit where the format
-// has a fraction; null if it is unset.
+// has a fraction, but for ISO8601Nanos; null if it is unset.
 func (d *dateWriter) append(dst []byte, t event.Time) []byte {
 	if !t.Set {
 		return append(dst, "null"...)
@@ -84,7 +85,11 @@ func (d *dateWriter) append(dst []byte, t event.Time) []byte {
 	dst = append(dst,
 		'0'+byte(us/100000%10), '0'+byte(us/10000%10), '0'+byte(us/1000%10),
 		'0'+byte(us/100%10), '0'+byte(us/10%10), '0'+byte(us%10))
-	if d.format == ISO8601 {
+	switch d.format {
+	case ISO8601Nanos:
+		ns := t.Nsec % 1000
+		return append(dst, '0'+byte(ns/100), '0'+byte(ns/10%10), '0'+byte(ns%10), 'Z', '"')
+	case ISO8601:
 		return append(dst, 'Z', '"')
 	}
 	return append(dst, '"')

@@ -57,6 +57,7 @@ type Encoder struct {
 	date     dateWriter
 
 	dateKey, tagKey, metaKey, groupKey renderedKey
+	meta                               []byte // see metadata
 
 	tag      string // whose JSON tagValue is
 	tagValue []byte
@@ -146,7 +147,7 @@ func (e *Encoder) line(dst []byte, ev *event.Event, tag string) ([]byte, bool) {
 	}
 	ok, meta := true, len(a.members)
 	if e.metaKey.json != nil {
-		dst, ok = a.mapField(&o, dst, e.metaKey, ev.Meta)
+		dst, ok = a.mapField(&o, dst, e.metaKey, e.metadata(ev))
 	}
 	meta = len(a.members) - meta
 	group := len(a.members)
@@ -160,6 +161,19 @@ func (e *Encoder) line(dst []byte, ev *event.Event, tag string) ([]byte, bool) {
 		dst, ok = e.record(&o, dst, ev.Body, first, n, meta|group<<1)
 	}
 	return a.closeObject(&o, dst), ok
+}
+
+// metadata is the event's, with OpenTelemetry's ids as hex. It lives until the
+// next call.
+func (e *Encoder) metadata(ev *event.Event) []byte {
+	meta, changed := event.HexIDs(e.meta[:0], ev.Meta, event.TraceID|event.SpanID)
+	if !changed {
+		return ev.Meta
+	}
+	if e.meta = meta; cap(meta) > keepScratch {
+		e.meta = nil
+	}
+	return meta
 }
 
 // field begins a member whose key was rendered before.

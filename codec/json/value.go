@@ -23,8 +23,9 @@ var ErrNoValue = errors.New("no whole msgpack value, or one that is nested too d
 //	floats          shortest text that reads back the same, "1.0" for whole
 //	                numbers; NaN and the infinities are null
 //	string          as it is; an invalid byte is U+FFFD
-//	bin             base64 in a string
-//	ext             {"type":5,"data":"base64"}
+//	bin             its text if it is valid UTF-8, else event.BinMark and base64
+//	                in a string; a string that begins with the mark likewise
+//	ext             {"type":5,"data":"base64"}, without the mark
 //	map             an object; a key that isn't text is the text of its JSON
 //
 // Of a key that comes twice in a map the last is kept, as Fluent Bit does, for
@@ -78,6 +79,9 @@ func (a *Appender) value(dst, b []byte, i, depth int) (_ []byte, ok bool) {
 			return dst, false
 		}
 		a.last = i + n
+		if n >= len(event.BinMark) && b[i] == event.BinMark[0] {
+			return appendText(dst, b[i:i+n]), true
+		}
 		return appendString(dst, b[i:i+n]), true
 	case c >= 0xe0:
 		a.last = i
@@ -184,7 +188,10 @@ func (a *Appender) binary(dst, b []byte, i int) ([]byte, bool) {
 	raw := b[i : i+n]
 	a.last = i + n
 	if data, ok := event.Text(raw); ok {
-		return appendBase64(dst, data), true
+		if valid(data) {
+			return appendText(dst, data), true
+		}
+		return appendBin(dst, data), true
 	}
 	typ, data, _ := event.Ext(raw)
 	dst = append(dst, `{"type":`...)
@@ -205,7 +212,19 @@ func (a *Appender) text(dst, b []byte, i, n int) ([]byte, bool) {
 		return dst, false
 	}
 	a.last = i + n
+	if n >= len(event.BinMark) && b[i] == event.BinMark[0] {
+		return appendText(dst, b[i:i+n]), true
+	}
 	return appendString(dst, b[i:i+n]), true
+}
+
+// appendText appends the text of a value. Where it can't begin like the mark,
+// appendString does, without the call.
+func appendText(dst, s []byte) []byte {
+	if event.HasBinMark(s) {
+		return appendBin(dst, s)
+	}
+	return appendString(dst, s)
 }
 
 func (a *Appender) array(dst, b []byte, i, n, depth int) ([]byte, bool) {
@@ -231,6 +250,12 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 		return append(dst, "null"...)
 	}
 	return event.AppendFloat(dst, f, bits)
+}
+
+func appendBin(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = event.AppendBin(dst, b)
+	return append(dst, '"')
 }
 
 func appendBase64(dst, data []byte) []byte {

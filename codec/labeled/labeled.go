@@ -8,7 +8,7 @@
 // wins over it. Of a key that comes twice the last counts. Null is no field.
 //
 // Each event gives exactly one line or one reject: an event with nothing to
-// write is rejected, since readers skip an empty line.
+// write is rejected (codec.NoValue), so that no line is empty.
 package labeled
 
 import (
@@ -97,11 +97,8 @@ func (e *encoder) addOutside(key string, add func(dst []byte, ev *event.Event, t
 	}
 }
 
-// Reasons of rejects.
-const (
-	noField = "the record has no field that the line would hold"
-	noEnd   = "the record is cut short"
-)
+// noEnd is the reason of a reject.
+const noEnd = "the record is cut short"
 
 // Encode implements codec.BlockEncoder.
 func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
@@ -115,7 +112,7 @@ func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 		switch {
 		case reason != "":
 		case len(dst) == begin:
-			reason = noField
+			reason = codec.NoValue
 		default:
 			dst[len(dst)-1] = '\n' // was the separator behind the last field
 			continue

@@ -13,7 +13,12 @@ import (
 
 func TestConformance(t *testing.T) {
 	codectest.RunRows(t, codectest.Rows{
-		New:       func() codec.BlockFormat { return logfmt.New(options("")) },
+		New: func() codec.BlockFormat { return logfmt.New(options("")) },
+		Choosing: func() codec.BlockFormat {
+			o := options(codectest.Key + ",v")
+			o.Values.DateKey, o.Values.TagKey = "", ""
+			return logfmt.New(o)
+		},
 		Extension: ".logfmt",
 		Read: func(rows []byte) ([]string, error) {
 			return codectest.LinesOf(rows, func(line []byte) (key string, err error) {

@@ -6,7 +6,8 @@
 //	null, missing        no field
 //	string               its text; each invalid byte is U+FFFD
 //	bool, numbers        as in JSON, exact; NaN, Infinity and -Infinity
-//	bin, ext             base64 with padding
+//	bin                  its text if it is valid UTF-8
+//	other bin, ext       event.BinMark and base64 with padding
 //	array, map           JSON
 //
 // A value that is empty or has a blank, a control character, an equals sign, a

@@ -51,8 +51,8 @@ func TestLines(t *testing.T) {
 		{"keys that are no text", "", Map{1, "a", nil, "b"}, "date=7 tag=t 1=a null=b\n"},
 		{"the last of two", "", Map{"a", 1, "b", 2, "a", 3}, "date=7 tag=t b=2 a=3\n"},
 		{"fields named like the date and the tag", "", Map{"date", "d", "tag", "g"}, "date=d tag=g\n"},
-		{"values", "", Map{"i", int64(math.MaxInt64), "f", math.NaN(), "b", true, "z", []byte{1}, "m", Map{"k", "v"}},
-			"date=7 tag=t i=9223372036854775807 f=NaN b=true z=\"AQ==\" m=\"{\\\"k\\\":\\\"v\\\"}\"\n"},
+		{"values", "", Map{"i", int64(math.MaxInt64), "f", math.NaN(), "b", true, "z", []byte{255}, "bt", []byte("a b"), "m", Map{"k", "v"}},
+			"date=7 tag=t i=9223372036854775807 f=NaN b=true z=\"data:;base64,/w==\" bt=\"a b\" m=\"{\\\"k\\\":\\\"v\\\"}\"\n"},
 		{"columns", "b,x=$a['c'],date,$TAG,n", Map{"a", Map{"c", "y z"}, "b", 1, "n", nil}, "b=1 x=\"y z\" date=7 tag=t\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -12,7 +12,12 @@ import (
 
 func TestConformance(t *testing.T) {
 	codectest.RunRows(t, codectest.Rows{
-		New:       func() codec.BlockFormat { return ltsv.New(options("")) },
+		New: func() codec.BlockFormat { return ltsv.New(options("")) },
+		Choosing: func() codec.BlockFormat {
+			o := options(codectest.Key + ",v")
+			o.Values.DateKey, o.Values.TagKey = "", ""
+			return ltsv.New(o)
+		},
 		Extension: ".ltsv",
 		Read: func(rows []byte) ([]string, error) {
 			return codectest.LinesOf(rows, func(line []byte) (key string, err error) {

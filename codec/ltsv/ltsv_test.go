@@ -50,8 +50,8 @@ func TestLines(t *testing.T) {
 		{"the last of two", "", Map{"a", 1, "b", 2, "a", 3}, "date:7\ttag:t\tb:2\ta:3\n"},
 		{"the last of a text and a number", "", Map{1, "a", "1", "b"}, "date:7\ttag:t\t1:b\n"},
 		{"fields named like the date and the tag", "", Map{"date", "d", "tag", "g"}, "date:d\ttag:g\n"},
-		{"values", "", Map{"i", int64(math.MaxInt64), "f", math.NaN(), "b", true, "z", []byte{1}, "m", Map{"k", "\t"}},
-			"date:7\ttag:t\ti:9223372036854775807\tf:NaN\tb:true\tz:AQ==\tm:{\"k\":\"\\t\"}\n"},
+		{"values", "", Map{"i", int64(math.MaxInt64), "f", math.NaN(), "b", true, "z", []byte{255}, "bt", []byte("a b"), "m", Map{"k", "\t"}},
+			"date:7\ttag:t\ti:9223372036854775807\tf:NaN\tb:true\tz:data:;base64,/w==\tbt:a b\tm:{\"k\":\"\\t\"}\n"},
 		{"columns", "b,x=$a['c'],date,$TAG,n", Map{"a", Map{"c", "y\tz"}, "b", 1, "n", nil}, "b:1\tx:y\\tz\tdate:7\ttag:t\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

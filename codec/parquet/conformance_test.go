@@ -7,6 +7,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/codectest"
 	"github.com/out-hdfs/out_hdfs/codec/parquet"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
+	"github.com/out-hdfs/out_hdfs/codec/schema/schematest"
 )
 
 func TestConformance(t *testing.T) {
@@ -30,6 +31,7 @@ func conforms(t *testing.T, o parquet.Options) {
 			}
 			return f
 		},
+		Choosing: func() codec.Format { return formatOf(t, o, schematest.Choosing(codectest.Key), false) },
 		Read: func(file []byte) (keys []string, err error) {
 			c, err := read(file)
 			for _, row := range c.rows {

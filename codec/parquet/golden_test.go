@@ -47,7 +47,7 @@ func shred(t *testing.T, s schematest.Stream, variant bool) (encoded, reasons []
 			sh = newShredder(tree)
 		}
 		for _, e := range events {
-			if reason := sh.add(e, b.Tag); reason != "" {
+			if reason := sh.add(e, b); reason != "" {
 				fmt.Fprintf(&why, "%d.%d %s\n", i, e.Ordinal, reason)
 			}
 		}

@@ -32,7 +32,7 @@ func (p *pager) finish(c *column) error {
 		p.level(c.defs.finish())
 	}
 	encoding := format.Plain
-	if c.useDict {
+	if c.useDict && c.dict.len() > 0 { // fastparquet fails on a dictionary page without entries
 		encoding = format.RLEDictionary
 		p.index(c)
 		c.dictPages++

@@ -44,9 +44,9 @@ func newShredder(t *tree) *shredder {
 	return s
 }
 
-// add takes an event apart. If reason isn't empty it can't be encoded.
-func (s *shredder) add(e *event.Event, tag string) (reason string) {
-	if reason = s.walker.Record(e, tag); reason == "" {
+// add takes an event of the batch apart. If reason isn't empty it can't be encoded.
+func (s *shredder) add(e *event.Event, b *event.Batch) (reason string) {
+	if reason = s.walker.Record(e, b); reason == "" {
 		s.rows++
 		s.size += len(e.Raw)
 	}

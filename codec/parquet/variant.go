@@ -20,7 +20,7 @@ import (
 //	integers          int8 to int64, the smallest that fits; above decimal16
 //	floats            float, double
 //	string            string, short or long; invalid bytes as U+FFFD
-//	bin               binary
+//	bin               string if it is valid UTF-8, else binary
 //	EventTime         timestamp with microseconds
 //	other ext         an object of its type and its data
 //	array, map        array, object; of a key that comes twice the last counts
@@ -83,15 +83,16 @@ func (e *variantEncoder) put(raw []byte) {
 	case event.KindFloat64:
 		v, _ := event.Float(raw)
 		e.value.Double(v)
-	case event.KindString:
-		s, _ := event.Text(raw)
-		if !utf8.Valid(s) {
+	case event.KindString, event.KindBin:
+		s, ok := event.String(raw)
+		switch {
+		case !ok:
+			e.value.Binary(s)
+			return
+		case !utf8.Valid(s):
 			s = event.AppendValidUTF8(nil, s)
 		}
 		e.value.String(view(s))
-	case event.KindBin:
-		b, _ := event.Text(raw)
-		e.value.Binary(b)
 	case event.KindExt:
 		e.putExt(raw)
 	case event.KindArray:

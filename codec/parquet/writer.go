@@ -95,7 +95,7 @@ func (p *writer) Write(b *event.Batch) (rejects []codec.Reject, err error) {
 	pages := p.format.pagers.Get().(*pager)
 	most := min(mostSize, int(p.share()/8))
 	for _, e := range b.Events {
-		if reason := s.add(e, b.Tag); reason != "" {
+		if reason := s.add(e, b); reason != "" {
 			rejects = append(rejects, codec.Reject{Event: e, Reason: reason})
 			continue
 		}

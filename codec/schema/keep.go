@@ -26,7 +26,7 @@ func load(dir string) *Record {
 	if err != nil {
 		return nil
 	}
-	root, err := parseRoot(text)
+	root, _, err := parseRoot(text)
 	if err != nil {
 		return nil
 	}

@@ -24,6 +24,7 @@ const (
 //
 //	nothing → any type
 //	long → double
+//	bytes stay bytes for a bin that is text
 //	any two others → string (a map's or array's text is its JSON)
 //	map of too many keys or too deep, array too deep → free-form
 type learned struct {
@@ -112,6 +113,7 @@ func (l *learner) value(n *learned, raw []byte, depth int) {
 	kind := kindOf(raw)
 	switch {
 	case kind == Null || n.kind == String || n.kind == kind:
+	case n.kind == Bytes && event.KindOf(raw) == event.KindBin: // text by chance
 	case n.kind == Null && depth >= maxDepth && (kind == Array || kind == RecordKind):
 		l.become(n, String, FreeForm)
 	case n.kind == Null:
@@ -142,6 +144,9 @@ func kindOf(raw []byte) Kind {
 	case event.KindFloat32, event.KindFloat64:
 		return Double
 	case event.KindBin:
+		if _, isText := event.String(raw); isText {
+			return String
+		}
 		return Bytes
 	case event.KindArray:
 		return Array

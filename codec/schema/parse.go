@@ -26,7 +26,7 @@ const RestKey = "_extra"
 // tagKey name the fields that take the event's time and tag where the record
 // has none of its own; empty keys name none.
 func Parse(text []byte, rules Rules, dateKey, tagKey string) (*Schema, error) {
-	root, err := parseRoot(text)
+	root, warnings, err := parseRoot(text)
 	if err != nil {
 		return nil, err
 	}
@@ -46,50 +46,52 @@ func Parse(text []byte, rules Rules, dateKey, tagKey string) (*Schema, error) {
 	if err := json.Compact(&compact, text); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
-	return newSchema(root, rules, compact.Bytes()), nil
+	s := newSchema(root, rules, compact.Bytes())
+	s.Warnings = warnings
+	return s, nil
 }
 
 // parseRoot reads a schema whose fields keep their sources as written. Records
 // below the root are finished.
-func parseRoot(text []byte) (*Record, error) {
+func parseRoot(text []byte) (root *Record, warnings []string, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("%w: not JSON: %w", ErrSchema, err)
+		return nil, nil, fmt.Errorf("%w: not JSON: %w", ErrSchema, err)
 	}
 	if d.More() {
-		return nil, fmt.Errorf("%w: something follows the schema", ErrSchema)
+		return nil, nil, fmt.Errorf("%w: something follows the schema", ErrSchema)
 	}
 	if err := check(v); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	p := parser{named: map[string]*Type{}}
 	t, err := p.parse(v, "")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	if t.Kind != RecordKind || t.Nullable {
-		return nil, fmt.Errorf("%w: it is of type %s; write a record, whose fields are the columns", ErrSchema, t)
+		return nil, nil, fmt.Errorf("%w: it is of type %s; write a record, whose fields are the columns", ErrSchema, t)
 	}
 	rest := 0
 	for _, f := range t.Record.Fields {
 		if err := checkSource(f); err != nil {
-			return nil, fmt.Errorf("%w: field %q: %w", ErrSchema, f.Name, err)
+			return nil, nil, fmt.Errorf("%w: field %q: %w", ErrSchema, f.Name, err)
 		}
 		if f.From == FromRest {
 			rest++
 		}
 	}
 	if rest > 1 {
-		return nil, fmt.Errorf("%w: more than one field has the source %s", ErrSchema, FromRest)
+		return nil, nil, fmt.Errorf("%w: more than one field has the source %s", ErrSchema, FromRest)
 	}
 	for _, named := range p.named {
 		if named.Record != nil {
 			named.Record.finish()
 		}
 	}
-	return t.Record, nil
+	return t.Record, p.warnings, nil
 }
 
 func holdsTime(t *Type) bool {
@@ -123,8 +125,15 @@ func checkSource(f *Field) error {
 // parser builds the types of a schema that check has found sound. The JSON has
 // been decoded with numbers kept as text.
 type parser struct {
-	named map[string]*Type // by full name
-	depth int
+	named    map[string]*Type // by full name
+	depth    int
+	path     []string // the fields around what is parsed, outermost first
+	warnings []string
+}
+
+// warn notes what is taken but has no effect, with the field.
+func (p *parser) warn(format string, args ...any) {
+	p.warnings = append(p.warnings, fmt.Sprintf("field %q: ", strings.Join(p.path, "."))+fmt.Sprintf(format, args...))
 }
 
 // maxNesting bounds a schema's recursion.
@@ -212,6 +221,12 @@ func (p *parser) complex(m map[string]any, namespace string) (*Type, error) {
 		return p.parse(m["type"], namespace)
 	}
 	switch kind {
+	case "record", "error", "enum", "array", "map":
+		if name, ok := m["logicalType"]; ok {
+			p.warn("the logical type %v has no effect on the type %s", name, kind)
+		}
+	}
+	switch kind {
 	case "record", "error":
 		return p.record(m, namespace)
 	case "enum":
@@ -233,7 +248,7 @@ func (p *parser) complex(m map[string]any, namespace string) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withLogical(t, m)
+	return p.withLogical(t, m)
 }
 
 // define names a new type.
@@ -290,6 +305,8 @@ func (p *parser) field(v any, namespace string) (*Field, error) {
 	if f.Name != avroName(f.Name) { // goavro takes what is behind a dot
 		return nil, fmt.Errorf("%q is no field name: use letters, digits and underscores, and give the record's own key as %q", f.Name, propertyKey)
 	}
+	p.path = append(p.path, f.Name)
+	defer func() { p.path = p.path[:len(p.path)-1] }()
 	wrap := func(err error) error { return fmt.Errorf("field %q: %w", f.Name, err) }
 	if err := f.properties(m); err != nil {
 		return nil, wrap(err)
@@ -297,6 +314,15 @@ func (p *parser) field(v any, namespace string) (*Field, error) {
 	var err error
 	if f.Type, err = p.parse(m["type"], namespace); err != nil {
 		return nil, wrap(err)
+	}
+	if err := p.besides(m); err != nil {
+		return nil, wrap(err)
+	}
+	switch {
+	case f.From != FromRecord && len(p.path) > 1:
+		p.warn("%s %q has no effect below the top; give it to a field of the outermost record", propertySource, f.From)
+	case !f.Bound && f.From == FromRecord:
+		p.warn("no record has a value for it, since its %s is null and it has no %s", propertyKey, propertySource)
 	}
 	if out, ok := m["default"]; ok {
 		if f.Default, err = appendDefault(nil, f.Type, out); err != nil {

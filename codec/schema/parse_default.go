@@ -52,7 +52,7 @@ func appendDefault(dst []byte, t *Type, v any) ([]byte, error) {
 func appendDefaultNumber(dst []byte, t *Type, v json.Number) ([]byte, error) {
 	switch t.Kind {
 	case Int, Long:
-		if n, err := v.Int64(); err == nil && (t.Kind == Long || int64(int32(n)) == n) {
+		if n, err := v.Int64(); err == nil && t.InRange(n) {
 			return msgp.AppendInt64(dst, n), nil
 		}
 	case Float, Double:

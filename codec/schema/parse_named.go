@@ -38,8 +38,10 @@ func (p *parser) fixed(m map[string]any, namespace string) (*Type, error) {
 		return nil, fmt.Errorf("the fixed %q has the size %v: use 1 to %d bytes", full, m["size"], largest)
 	}
 	t.Size = size
-	if logical, _ := m["logicalType"].(string); logical == Decimal.String() {
+	if logical, ok := m["logicalType"]; logical == any(Decimal.String()) {
 		return t, t.decimal(m)
+	} else if ok {
+		p.warn("the logical type %v has no effect on the type fixed", logical)
 	}
 	return t, nil
 }
@@ -53,17 +55,25 @@ func integer(v any) (int, bool) {
 	return int(i), err == nil
 }
 
-// withLogical adds m's logical type to the primitive t. One that Avro doesn't
-// have is metadata.
-func withLogical(t *Type, m map[string]any) (*Type, error) {
-	name, _ := m["logicalType"].(string)
-	logical := None
+// logicalOf is the logical type of that name, None if there is none here.
+func logicalOf(name any) Logical {
 	for i, known := range logicalNames() {
-		if known == name {
-			logical = Logical(i)
+		if known != "" && name == any(known) {
+			return Logical(i)
 		}
 	}
+	return None
+}
+
+// withLogical adds m's logical type to the primitive t. One that isn't known here
+// is metadata, as Avro's specification has it.
+func (p *parser) withLogical(t *Type, m map[string]any) (*Type, error) {
+	name, given := m["logicalType"]
+	logical := logicalOf(name)
 	if logical == None {
+		if given {
+			p.warn("the logical type %v isn't known: the column is of the plain type %s", name, t.Kind)
+		}
 		return t, nil
 	}
 	bases := map[Logical]Kind{

@@ -1,6 +1,8 @@
 package schema_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -69,6 +71,13 @@ func TestMistakes(t *testing.T) {
 		{"a branch twice, with another meaning", record(`{"name":"a","type":["long",{"type":"long","logicalType":"timestamp-millis"}]}`), "twice"},
 		{"a symbol as default that isn't one", record(`{"name":"a","type":{"type":"enum","name":"e","symbols":["A"]},"default":"B"}`), "default"},
 		{"a default of the items' type", record(`{"name":"a","type":{"type":"array","items":"long"},"default":["x"]}`), "default"},
+		{"a logical type beside the type", record(`{"name":"ts","type":"long","logicalType":"timestamp-millis"}`), `field "ts": its logical type stands beside the type, where no reader looks for it; write "type": {"logicalType":"timestamp-millis","type":"long"}`},
+		{"a logical type beside a nullable type", record(`{"name":"ts","type":["null","int"],"logicalType":"date","default":null}`), `write "type": ["null",{"logicalType":"date","type":"int"}]`},
+		{"a decimal beside its type", record(`{"name":"p","type":"bytes","logicalType":"decimal","precision":9,"scale":2}`), `write "type": {"logicalType":"decimal","precision":9,"scale":2,"type":"bytes"}`},
+		{"a logical type beside a fixed", record(`{"name":"p","type":{"type":"fixed","name":"f","size":8},"logicalType":"decimal","precision":9}`), `"logicalType":"decimal"`},
+		{"a logical type beside another", record(`{"name":"ts","type":{"type":"long","logicalType":"timestamp-micros"},"logicalType":"timestamp-millis"}`), `field "ts"`},
+		{"a logical type beside a type below", record(`{"name":"a","type":{"type":"record","name":"b","fields":[{"name":"ts","type":"int","logicalType":"time-millis"}]}}`), `field "ts"`},
+		{"a default out of range", record(`{"name":"ts","type":{"type":"long","logicalType":"timestamp-millis"},"default":1772690828000000}`), "default"},
 		{"nested beyond sense", record(`{"name":"a","type":` + strings.Repeat(`{"type":"array","items":`, 3000) + `"long"` + strings.Repeat("}", 3000) + `}`), "deep"},
 		{"nested too deep", record(`{"name":"a","type":` + strings.Repeat(`{"type":"array","items":`, 70) + `"long"` + strings.Repeat("}", 70) + `}`), "deep"},
 	}
@@ -108,6 +117,38 @@ func TestGoavroIsTooStrict(t *testing.T) {
 			}
 			if _, err := parse(row.text); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestWarnings: what a schema says without effect is told, with the field, and
+// stays in the schema's text; what has an effect isn't.
+func TestWarnings(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"nothing", record(`{"name":"a","type":{"type":"long","logicalType":"timestamp-millis"},"doc":"x","order":"ignore","aliases":["b"]}`), ""},
+		{"a logical type twice", record(`{"name":"a","type":["null",{"type":"long","logicalType":"timestamp-millis"}],"logicalType":"timestamp-millis"}`), ""},
+		{"sources", record(`{"name":"a","type":"string","source":"tag","key":null},{"name":"_extra","type":["null","string"],"key":null,"source":"rest"}`), ""},
+		{"an unknown logical type", record(`{"name":"a","type":{"type":"long","logicalType":"timestamp-nanos"}}`), `field "a": the logical type timestamp-nanos isn't known: the column is of the plain type long`},
+		{"a misspelt one", record(`{"name":"a","type":["null",{"type":"int","logicalType":"Date"}]}`), `field "a": the logical type Date isn't known: the column is of the plain type int`},
+		{"an unknown one beside the type", record(`{"name":"a","type":"string","logicalType":"email"}`), `field "a": the logical type email isn't known, and stands beside the type: it has no effect`},
+		{"of an array", record(`{"name":"a","type":{"type":"array","items":"long","logicalType":"timestamp-millis"}}`), `field "a": the logical type timestamp-millis has no effect on the type array`},
+		{"of a fixed", record(`{"name":"a","type":{"type":"fixed","name":"f","size":12,"logicalType":"duration"}}`), `field "a": the logical type duration has no effect on the type fixed`},
+		{"below", record(`{"name":"a","type":{"type":"record","name":"b","fields":[{"name":"c","type":{"type":"string","logicalType":"json"}}]}}`), `field "a.c": the logical type json isn't known: the column is of the plain type string`},
+		{"no key", record(`{"name":"a","type":["null","long"],"key":null}`), `field "a": no record has a value for it, since its key is null and it has no source`},
+		{"a source below", record(`{"name":"a","type":{"type":"record","name":"b","fields":[{"name":"c","type":["null","string"],"source":"tag"}]}}`), `field "a.c": source "tag" has no effect below the top; give it to a field of the outermost record`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s, err := parse(row.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.Warnings, "\n"); got != row.want {
+				t.Errorf("got %s\nwant %s", got, row.want)
+			}
+			var compact bytes.Buffer
+			if err := json.Compact(&compact, []byte(row.text)); err != nil || compact.String() != string(s.Text) {
+				t.Errorf("the text became %s, %v", s.Text, err)
 			}
 		})
 	}
@@ -217,7 +258,11 @@ func TestLearning(t *testing.T) {
 		records []any
 		want    string
 	}{
-		{"kinds", []any{Map{"a", true, "b", 1, "c", 1.5, "d", "x", "e", []byte("x"), "f", Ext{Type: 5}}}, "a:boolean b:long c:double d:string e:bytes f:string"},
+		{"kinds", []any{Map{"a", true, "b", 1, "c", 1.5, "d", "x", "e", []byte("\xff"), "f", Ext{Type: 5}}}, "a:boolean b:long c:double d:string e:bytes f:string"},
+		{"bin that is text", []any{Map{"a", []byte("x")}, Map{"a", "y"}}, "a:string"},
+		{"bin that is text by chance", []any{Map{"a", []byte("\xff")}, Map{"a", []byte("x")}}, "a:bytes"},
+		{"bytes behind texts", []any{Map{"a", []byte("x")}, Map{"a", []byte("\xff")}}, "a:string"},
+		{"text behind bytes", []any{Map{"a", []byte("\xff")}, Map{"a", "x"}}, "a:string"},
 		{"only nulls and empty ones", []any{Map{"a", nil, "b", Map{}, "c", []any{}, "d", []any{nil, []any{}}}}, ""},
 		{"a null, then a value", []any{Map{"a", nil}, Map{"a", 1}}, "a:long"},
 		{"long becomes double", []any{Map{"a", 1}, Map{"a", 1.5}, Map{"a", 2}}, "a:double"},

@@ -24,7 +24,11 @@
 // back and forth make no small files.
 package schema
 
-import "github.com/tinylib/msgp/msgp"
+import (
+	"time"
+
+	"github.com/tinylib/msgp/msgp"
+)
 
 // Kind is the type of a column, or of what a column consists of.
 type Kind uint8
@@ -191,10 +195,15 @@ const (
 type Schema struct {
 	Root  *Record
 	Rules Rules
+	// Warnings are what a given schema says without effect, each with its field.
+	Warnings []string
 	// Text is the schema as Avro's JSON, without white space.
 	Text []byte
 	// ID names the schema: equal texts have equal ids.
 	ID uint64
+	// Zone is whose local time a text without an offset is in a column of dates or
+	// times, and whose day a date is; nil is UTC.
+	Zone *time.Location
 	// Rest is the index of the root's field that holds what no other does, -1
 	// if there is none.
 	Rest int

@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
 )
@@ -21,6 +22,7 @@ type Options struct {
 	// In a given schema DateKey and TagKey name the fields that take the event's
 	// time and tag.
 	DateKey, TagKey, MetadataKey, GroupKey string
+	Zone                                   *time.Location // see Schema
 }
 
 // Schemas is where a format has its schemas from: one that is given, or the
@@ -50,6 +52,7 @@ func Open(o Options) (*Schemas, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Path, err)
 		}
+		given.Zone = o.Zone
 		s.current.Store(given)
 		return s, nil
 	}
@@ -171,5 +174,7 @@ func (s *Schemas) make() *Schema {
 	root.Fields = append(root.Fields, s.learner.root.fields(root.Name)...)
 	outside(RestKey, FromRest, String, None)
 	root.finish()
-	return newSchema(root, Learned, appendRecord(nil, root))
+	made := newSchema(root, Learned, appendRecord(nil, root))
+	made.Zone = o.Zone
+	return made
 }

@@ -4,8 +4,8 @@
 // The field's bytes aren't changed, whatever their encoding; only one newline
 // at their end is dropped before the line's own is added. Newlines within the
 // field stay, so a stack trace that was joined to one record spreads over
-// several lines again. A record whose field is missing or nil is written as
-// JSON, so that nothing is lost; booleans and numbers are written as such,
+// several lines again. A record whose field is missing or nil, or whose tag has
+// too few parts, is written as JSON, so that nothing is lost; booleans and numbers are written as such,
 // arrays and maps as JSON.
 package text
 
@@ -78,7 +78,10 @@ func (e *encoder) Encode(dst []byte, b *event.Batch) ([]byte, []codec.Reject) {
 
 func (e *encoder) appendLine(dst []byte, ev *event.Event, tag string) (_ []byte, reason string) {
 	if e.key.IsTag() {
-		part, _ := e.key.Tag(tag)
+		part, ok := e.key.Tag(tag)
+		if !ok {
+			return e.lines.AppendLine(dst, ev, tag)
+		}
 		return append(append(dst, part...), '\n'), ""
 	}
 	raw, _ := e.key.Lookup(ev)

@@ -28,6 +28,7 @@ type part struct {
 	first   time.Time // when its oldest record's chunk arrived, see add
 	oldest  uint64    // lowest sequence among the shares
 	last    time.Time // last write
+	early   float64   // rolling.PartInfo.Early
 	counted int64     // what the stage counts of buffered
 	reason  rolling.Reason
 }
@@ -40,7 +41,7 @@ type partShare struct {
 }
 
 func (p *part) info() rolling.PartInfo {
-	return rolling.PartInfo{Size: p.size(), Records: p.records, FirstWrite: p.first, LastWrite: p.last}
+	return rolling.PartInfo{Size: p.size(), Records: p.records, FirstWrite: p.first, LastWrite: p.last, Early: p.early}
 }
 
 func (p *part) size() int64 {

@@ -23,6 +23,9 @@ type target struct {
 	queue   []*queued     // by number
 	busy    int           // parts being published
 	pause   retry.Pause   // of the whole target
+	// back is since when the target works again after it was paused, zero if it
+	// has for long.
+	back time.Time
 	// diskTold is true while the local disk hinders parts, and that was told.
 	diskTold bool
 	buckets  map[string]*bucketPause
@@ -135,6 +138,9 @@ func (s *Stage) take(t *target, now time.Time) (next *queued, wait time.Duration
 	if left := t.pause.Until().Sub(now); left > 0 {
 		return nil, left
 	}
+	if left := t.paced(now, s.cfg.Uploads); left > 0 {
+		return nil, left
+	}
 	for _, p := range t.queue {
 		if p.busy || p.held {
 			continue
@@ -160,6 +166,27 @@ func (s *Stage) take(t *target, now time.Time) (next *queued, wait time.Duration
 	next.busy = true
 	t.busy++
 	return next, 0
+}
+
+// pace is how long a target that is back works before it gets one more upload at a
+// time: all agents find it back within a retry.Longest, and what they hold then
+// shouldn't come in one second.
+const pace = 10 * time.Second
+
+// paced is how long no further part may be tried beside those under way.
+func (t *target) paced(now time.Time, uploads int) time.Duration {
+	if t.back.IsZero() {
+		return 0
+	}
+	allowed := 1 + int(now.Sub(t.back)/pace)
+	if allowed >= uploads {
+		t.back = time.Time{}
+		return 0
+	}
+	if t.busy < allowed {
+		return 0
+	}
+	return t.back.Add(time.Duration(allowed) * pace).Sub(now)
 }
 
 // try tries one part and notes what came of it.
@@ -190,6 +217,7 @@ func (s *Stage) RetryNow() {
 	s.lock.Lock()
 	for _, t := range s.targets {
 		t.pause.Skip()
+		t.back = time.Time{}
 		for _, b := range t.buckets {
 			b.Skip()
 		}

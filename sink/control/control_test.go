@@ -27,6 +27,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -56,9 +57,12 @@ func held(t *testing.T, dir string) *sink.Sink {
 		NewAssigner: func() assigner.Assigner { return basepath.Assigner{} },
 		Format:      codecjson.New(codecjson.Options{}), Letters: noLetters{}, Policy: rolling.OnCheckpoint{},
 		PartPrefix: "part", PartSuffix: ".json", BucketCheckInterval: time.Second, MaxOpenBuckets: 4,
-		StateLimit: 1 << 30, MemoryLimit: 1 << 20, SegmentSize: 64 << 10, Uploads: 1, Workers: 1,
+		StateLimit: 1 << 30, Memory: sinktest.MemoryOf(1 << 20), SegmentSize: 64 << 10, Uploads: 1, Workers: 1,
 		FlushTimeout: time.Second, ExitTimeout: 10 * time.Second,
-		ChunkFiles: func(string) ([]string, error) { return nil, nil },
+		Directories: sinktest.Directories{
+			Exists: func(string) bool { return false },
+			Sync:   func() ([]string, bool) { return nil, true },
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

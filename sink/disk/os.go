@@ -81,22 +81,37 @@ func (d *OS) List(name string) ([]string, error) {
 	return names, err
 }
 
-// SyncDir implements Disk.
+// SyncDir implements Disk. Where the file system knows no fsync of a directory,
+// as some FUSE and CIFS mounts do, there is nothing to sync.
 func (d *OS) SyncDir(name string) error {
 	f, err := os.Open(d.path(name))
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	err = f.Sync()
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Identity implements Disk. Birth is the zero time where the file system keeps
 // none.
 func (d *OS) Identity() (Identity, error) {
-	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, d.root, 0, unix.STATX_INO|unix.STATX_BTIME, &st)
+	id, err := identity(unix.AT_FDCWD, d.root, 0)
 	if err != nil {
 		return Identity{}, &fs.PathError{Op: "statx", Path: d.root, Err: err}
+	}
+	return id, nil
+}
+
+// IdentityOf identifies the directory that a descriptor is open on.
+func IdentityOf(fd int) (Identity, error) { return identity(fd, "", unix.AT_EMPTY_PATH) }
+
+func identity(at int, path string, flags int) (Identity, error) {
+	var st unix.Statx_t
+	if err := unix.Statx(at, path, flags, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
+		return Identity{}, err
 	}
 	id := Identity{Inode: st.Ino}
 	if st.Mask&unix.STATX_BTIME != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
@@ -103,7 +104,7 @@ func (i *Intake) unreadable(o chunk.Owed, err error) {
 	}
 	if p.Fail(err, now, now) && len(i.unread) == 1 {
 		i.Log.Error("a chunk can't be read back; it is tried again and others go on", "chunk", o.Seq,
-			"state_dir", i.StateDir, "error", err, "do", "check the disk")
+			"state_dir", i.StateDir, "error", err, "do", openfiles.Advice(err, "check the disk"))
 	}
 	o.Payload = nil
 	i.Again(p.Until().Sub(now), nil, o)
@@ -119,19 +120,4 @@ func (i *Intake) readable(seq uint64) {
 	if after, _ := p.End(time.Now()); len(i.unread) == 0 {
 		i.Log.Info("all chunks can be read back again", "after", after)
 	}
-}
-
-// lookEvery is how often chunk files that are gone are noted.
-const lookEvery = time.Minute
-
-// watchOrigins lets the journal forget chunks whose files are gone.
-func (i *Intake) watchOrigins(ctx context.Context) {
-	run.Every(ctx, lookEvery, func(context.Context) {
-		for _, dir := range i.Journal.OriginDirs() {
-			// What can't be listed is taken to exist.
-			if err := i.Journal.MarkGone(dir, func() ([]string, error) { return i.ChunkFiles(dir) }); err != nil {
-				i.Log.Debug("chunk files that are gone could not be noted", "directory", dir, "error", err)
-			}
-		}
-	})
 }

@@ -29,8 +29,7 @@
 // not, the journal is refused by name and never taken for damaged. A snapshot is written only after the
 // segment before it is synced up to where the snapshot says it counts, so a start
 // reads the newest segment alone. Older segments hold nothing that counts but the
-// frames that the state points at: chunks not yet in rolled parts, and
-// identities.
+// frames that the state points at: chunks not yet in rolled parts.
 //
 // A chunk is taken only while there is a spare segment, so that finishing the
 // work that was taken has a whole segment of room on a disk that is full.

@@ -40,7 +40,7 @@ func (w *writer) retire(reuse bool) {
 
 // move is a live frame to be copied forward.
 type move struct {
-	id  uint64 // sequence of the chunk or seen batch
+	seq uint64 // of the chunk
 	loc log.Location
 }
 
@@ -89,16 +89,10 @@ func (w *writer) planMoves() []move {
 // liveFramesLocked are the live frames of a segment that can be read, in their
 // order.
 func (w *writer) liveFramesLocked(segment uint64) (moves []move) {
-	add := func(id uint64, loc log.Location) {
-		if loc.Segment == segment && !w.unread[loc] {
-			moves = append(moves, move{id, loc})
-		}
-	}
 	for seq, c := range w.st.chunks {
-		add(seq, c.loc)
-	}
-	for seq, b := range w.st.batches {
-		add(seq, b.loc)
+		if c.loc.Segment == segment && !w.unread[c.loc] {
+			moves = append(moves, move{seq, c.loc})
+		}
 	}
 	slices.SortFunc(moves, func(a, b move) int { return cmp.Compare(a.loc.Offset, b.loc.Offset) })
 	return moves
@@ -108,20 +102,15 @@ func (w *writer) liveFramesLocked(segment uint64) (moves []move) {
 // takes frames.
 func (w *writer) copyFrame(m move) bool {
 	w.mu.Lock()
-	c, b := w.st.chunks[m.id], w.st.batches[m.id]
+	c := w.st.chunks[m.seq]
 	w.mu.Unlock()
-	kind := KindChunk
-	switch {
-	case c != nil && c.loc == m.loc:
-	case b != nil && b.loc == m.loc:
-		kind = KindSeen
-	default:
+	if c == nil || c.loc != m.loc {
 		return true // it died meanwhile
 	}
 	payload, err := w.log.Read(m.loc, w.moveBuf)
 	var f Frame
 	if err == nil {
-		f, err = decodeFrame(kind, payload)
+		f, err = decodeFrame(KindChunk, payload)
 	}
 	if err != nil {
 		w.unread[m.loc] = true

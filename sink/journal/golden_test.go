@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
@@ -35,23 +36,66 @@ func goldenFrames() []Frame {
 		Finished{7, "/logs/part-w-7.json.gz", "/logs/.t"},
 		Abandoned{"hdfs://ns", 7, "/logs/.t"},
 		Void{300},
-		&seenFrame{seq: 301, since: time.Hour, keys: []originKey{{1, 2, 3}, {4, 5, 6}}},
+		goldenSeen(),
 		Held{7, "nobody knows"},
 		Resolved{Part: 7, Seq: 300, How: AcceptDone},
 		Lost{300},
+		&directoryFrame{originDir{"/s/in", disk.Identity{Inode: 7, Birth: at(0)}}},
 	}
 }
 
-// TestGoldenFrames: the bytes of log.Version 1 never change.
-func TestGoldenFrames(t *testing.T) {
-	golden := map[string]string{}
-	text, err := os.ReadFile("testdata/v1/frames.txt")
+func goldenSeen() *seenFrame {
+	return &seenFrame{seq: 301, since: time.Hour, keys: []originKey{{1, 2, 3}, {4, 5, 6}}}
+}
+
+// readGolden reads the bytes of frames, by kind.
+func readGolden(t *testing.T, name string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	golden := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		kind, b, _ := strings.Cut(strings.TrimSpace(line), " ")
 		golden[kind] = b
+	}
+	return golden
+}
+
+// TestGoldenSnapshot1: a snapshot of log.Version 1 is the state that it was,
+// apart from what lies in frames of its own.
+func TestGoldenSnapshot1(t *testing.T) {
+	payload, err := hex.DecodeString(readGolden(t, "testdata/v1/frames.txt")["snapshot"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := decodeSnapshot(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.seen) != 1 || s.seen[0] != (log.Location{Segment: 1, Offset: 5000, Length: 40}) {
+		t.Errorf("frames of identities %v", s.seen)
+	}
+	goldenSeen().apply(s, s.seen[0])
+	was := goldenState()
+	was.dirs, was.ledger = s.dirs, s.ledger // which aren't in it
+	for seq, c := range was.chunks {
+		c.records = s.chunks[seq].records
+	}
+	if got, want := s.encodeSnapshot(nil), was.encodeSnapshot(nil); !bytes.Equal(got, want) {
+		t.Errorf("it is\n%x\nand not\n%x", got, want)
+	}
+}
+
+// TestGoldenFrames: the bytes of log.Version 2 never change, nor what they took
+// over from log.Version 1.
+func TestGoldenFrames(t *testing.T) {
+	golden := readGolden(t, "testdata/v2/frames.txt")
+	for kind, b := range readGolden(t, "testdata/v1/frames.txt") {
+		if golden[kind] != b && kind != "snapshot" && kind != "headers" {
+			t.Errorf("%s was\n%s\nand is\n%s", kind, b, golden[kind])
+		}
 	}
 	check := func(what fmt.Stringer, payload []byte) {
 		if got := hex.EncodeToString(payload); got != golden[what.String()] {
@@ -66,7 +110,7 @@ func TestGoldenFrames(t *testing.T) {
 			t.Errorf("%v isn't decoded to itself: %v", f.kind(), err)
 		}
 	}
-	c := &chunkFrame{seq: 300, arrival: arrival, origin: Origin{"/s/in", "1-2.flb", 4, 5}, tag: "app.log", dataLen: 4}
+	c := &chunkFrame{seq: 300, arrival: arrival, origin: Origin{Dir: "/s/in", Name: "1-2.flb", Length: 4, CRC: 5}, tag: "app.log", dataLen: 4}
 	payload := append(c.encode(nil), "data"...)
 	check(KindChunk, payload)
 	decoded, body, err := decodeChunk(payload)
@@ -76,7 +120,7 @@ func TestGoldenFrames(t *testing.T) {
 	check(KindSnapshot, goldenState().encodeSnapshot(nil))
 	var head [log.FrameHeaderSize]byte
 	log.PutFrameHeader(&head, log.Place{Salt: 1, Segment: 2, Offset: 64}, 64, log.Kind(KindVoid), [][]byte{{1}, {2}})
-	check(headers{}, append(log.Header{Version: 1, Segment: 2, State: [16]byte{3}, Created: 4, Salt: 5}.Encode(), head[:]...))
+	check(headers{}, append(log.Header{Version: 2, Segment: 2, State: [16]byte{3}, Created: 4, Salt: 5}.Encode(), head[:]...))
 	if len(golden) > 0 {
 		t.Errorf("without a test: %v", golden)
 	}
@@ -93,7 +137,7 @@ func goldenState() *state {
 	s.id, s.writerID, s.dirInode, s.dirBirth = [16]byte{9, 8, 7}, "w", 77, arrival
 	s.running = 90 * time.Minute
 	for i, seq := range []uint64{1, 300} {
-		f := &chunkFrame{seq: seq, arrival: arrival, origin: Origin{"/s/in", fmt.Sprint(seq), 4, 5}}
+		f := &chunkFrame{seq: seq, arrival: arrival, origin: Origin{Dir: "/s/in", Name: fmt.Sprint(seq), Length: 4, CRC: 5}}
 		f.apply(s, log.Location{Segment: 1, Offset: 64 + int64(i)*1000, Length: 900})
 	}
 	s.chunks[300].asLetter, s.chunks[1].deaths = true, 2
@@ -103,6 +147,7 @@ func goldenState() *state {
 	}
 	Rolled{Part: Part{Number: 8, Target: "hdfs://ns", Records: 3, Length: 4, Attempts: []Attempt{{Temp: "old"}}}}.apply(s, log.Location{})
 	Finished{8, "f", "t"}.apply(s, log.Location{})
+	(&directoryFrame{originDir{"/s/other", disk.Identity{Inode: 7, Birth: arrival}}}).apply(s, log.Location{})
 	s.older = map[uint64]older{1: {upTo: 8128, salt: 1 << 60}}
 	return s
 }

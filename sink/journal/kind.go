@@ -22,23 +22,29 @@ const (
 	KindFinished  Kind = 8
 	KindAbandoned Kind = 9
 	KindVoid      Kind = 10
-	KindSeen      Kind = 11
+	KindSeen      Kind = 11 // not written any more
 	KindHeld      Kind = 12
 	KindResolved  Kind = 13
 	KindLost      Kind = 14
+	KindDirectory Kind = 30
 )
+
+// names of the kinds that this release knows.
+var names = map[Kind]string{
+	KindSnapshot: "snapshot", KindChunk: "chunk", KindDecoding: "decoding", KindRolled: "rolled", KindAttempt: "attempt",
+	KindUploaded: "uploaded", KindRenaming: "renaming", KindFinished: "finished", KindAbandoned: "abandoned", KindVoid: "void",
+	KindSeen: "seen", KindHeld: "held", KindResolved: "resolved", KindLost: "lost", KindDirectory: "directory",
+}
 
 // skippable reports whether a release that doesn't know the kind may act as if
 // the frame weren't there.
 func (k Kind) skippable() bool { return k >= 128 }
 
 // unknown reports whether a newer release's frames have the kind.
-func (k Kind) unknown() bool { return k > KindLost }
+func (k Kind) unknown() bool { return names[k] == "" }
 
 func (k Kind) String() string {
-	names := [...]string{"", "snapshot", "chunk", "decoding", "rolled", "attempt", "uploaded",
-		"renaming", "finished", "abandoned", "void", "seen", "held", "resolved", "lost"}
-	if k == 0 || int(k) >= len(names) {
+	if k.unknown() {
 		return fmt.Sprintf("kind %d", uint8(k))
 	}
 	return names[k]

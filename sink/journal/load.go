@@ -16,6 +16,8 @@ type loader struct {
 	log    *log.Log
 	st     *state
 	report *Report
+	// letters is Options.Letters.
+	letters func(bucket string) bool
 }
 
 // load rebuilds the state from the newest segment, and returns what of it
@@ -32,6 +34,7 @@ func (l *loader) load(segments []log.Found) ([]log.Tail, error) {
 		l.loadNothing(segments)
 		base = 0
 	}
+	l.st.letters = l.letters
 	l.takeSalts()
 	var tails []log.Tail
 	for i, f := range segments[base:] {
@@ -152,27 +155,25 @@ func (l *loader) loadFrames(id uint64) (log.Tail, error) {
 	return log.Tail{Segment: id, From: r.Durable, To: r.End}, err
 }
 
-// loadSeen reads the identities that frames in the segments hold.
+// loadSeen reads the identities that a snapshot of log.Version 1 has in frames.
 func (l *loader) loadSeen() error {
-	for _, seq := range sortedKeys(l.st.batches) {
-		b := l.st.batches[seq]
-		if b.keys != nil {
-			continue
-		}
-		payload, err := l.log.Read(b.loc, nil)
+	for _, loc := range l.st.seen {
+		payload, err := l.log.Read(loc, nil)
 		if err == nil {
 			r := &reader{b: payload}
-			b.keys, err = decodeSeen(r).keys, r.end()
+			f := decodeSeen(r)
+			if err = r.end(); err == nil {
+				f.apply(l.st, loc)
+			}
 		} else if !errors.As(err, new(*DamageError)) {
 			return err
 		}
 		if err != nil {
 			l.report.damage("identities of chunks whose files are gone can't be read (%v): "+
 				"such a chunk, delivered once more, would be taken for new", err)
-			l.st.dropLive(b.loc)
-			delete(l.st.batches, seq)
 		}
 	}
+	l.st.seen = nil
 	return nil
 }
 

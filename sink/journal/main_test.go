@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -51,12 +52,12 @@ var arrival = time.Unix(1_700_000_000, 123_456_789)
 
 // file is the origin of a chunk that Fluent Bit keeps as a file.
 func file(name, data string) Origin {
-	return Origin{Dir: "/storage/in", Name: name, Length: uint32(len(data)), CRC: CRC([]byte(data))}
+	return Origin{Dir: "/storage/in", Name: name, Length: uint32(len(data)), CRC: CRC([]byte(data)), In: here}
 }
 
 func accept(t testing.TB, j *Journal, o Origin, data string) uint64 {
 	t.Helper()
-	a, err := j.AppendChunk("tag", arrival, o, []byte(data), nil)
+	a, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,13 +176,12 @@ func describe(j *Journal) string {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for k := range j.st.present {
-		out = append(out, fmt.Sprintf("known %x", k))
-	}
-	for _, b := range j.st.batches {
-		for _, k := range b.keys {
-			out = append(out, fmt.Sprintf("known %x, its file gone", k))
+	for k, id := range j.st.identities {
+		gone := ""
+		if id.absent > 0 {
+			gone = ", its file gone"
 		}
+		out = append(out, fmt.Sprintf("known %x%s", k, gone))
 	}
 	slices.Sort(out)
 	return strings.Join(append(out, fmt.Sprint(j.st.totals)), "\n")

@@ -71,14 +71,15 @@ func (m *model) apply(f Frame) {
 	case Void:
 		delete(m.chunks, f.Seq)
 	case Lost:
-		if k := m.chunks[f.Seq].origin.key(); !m.gone[k] {
-			delete(m.known, k)
-		}
+		k := m.chunks[f.Seq].origin.key()
+		delete(m.known, k)
+		delete(m.gone, k)
 		delete(m.chunks, f.Seq)
 	case *seenFrame: // known it is before and after
 		for _, k := range f.keys {
 			m.gone[k] = true
 		}
+	case *directoryFrame: // what is known of it changes nothing else
 	case Resolved:
 		m.resolve(f)
 	default:

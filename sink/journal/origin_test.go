@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/journal/log"
@@ -20,7 +22,7 @@ import (
 // it isn't.
 func known(t *testing.T, j *Journal, o Origin) bool {
 	t.Helper()
-	a, err := j.AppendChunk("tag", arrival, o, []byte("data"), nil)
+	a, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte("data"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +39,11 @@ func TestWhatMakesAnIdentity(t *testing.T) {
 		want bool
 	}{
 		"the same":           {first, true},
-		"another directory":  {Origin{"/s/in2", "1-1.flb", 4, 5}, false},
-		"another name":       {Origin{"/s/in", "1-2.flb", 4, 5}, false},
-		"another length":     {Origin{"/s/in", "1-1.flb", 3, 5}, false},
-		"another content":    {Origin{"/s/in", "1-1.flb", 4, 6}, false},
-		"a blurred boundary": {Origin{"/s/in\x00", "1-1.flb", 4, 5}, false},
+		"another directory":  {Origin{Dir: "/s/in2", Name: "1-1.flb", Length: 4, CRC: 5}, false},
+		"another name":       {Origin{Dir: "/s/in", Name: "1-2.flb", Length: 4, CRC: 5}, false},
+		"another length":     {Origin{Dir: "/s/in", Name: "1-1.flb", Length: 3, CRC: 5}, false},
+		"another content":    {Origin{Dir: "/s/in", Name: "1-1.flb", Length: 4, CRC: 6}, false},
+		"a blurred boundary": {Origin{Dir: "/s/in\x00", Name: "1-1.flb", Length: 4, CRC: 5}, false},
 		"no file":            {Origin{}, false},
 		"no name":            {Origin{Dir: "/s/in", Length: 4, CRC: 5}, false},
 	} {
@@ -86,17 +88,21 @@ func TestAnIdentityOutlives(t *testing.T) {
 			}
 			return restart(t, j, d, crashdisk.None)
 		},
-		"its file": func(t *testing.T, j *Journal, d *crashdisk.Disk) (*Journal, *crashdisk.Disk) {
-			markGone(t, j)
+		"its file, whose removal a power loss may undo": func(t *testing.T, j *Journal, d *crashdisk.Disk) (*Journal, *crashdisk.Disk) {
+			look(t, j, "/storage/in", Listed{ID: here})
 			return j, d
 		},
-		"its file, its segment and a restart": func(t *testing.T, j *Journal, d *crashdisk.Disk) (*Journal, *crashdisk.Disk) {
-			markGone(t, j)
-			appended(t, j, Void{1})
-			for i := range 20 {
-				appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", 2000+i))})
-			}
+		"its file and a restart": func(t *testing.T, j *Journal, d *crashdisk.Disk) (*Journal, *crashdisk.Disk) {
+			look(t, j, "/storage/in", Listed{ID: here})
 			return restart(t, j, d, crashdisk.None)
+		},
+		"its directory, which isn't mounted": func(t *testing.T, j *Journal, d *crashdisk.Disk) (*Journal, *crashdisk.Disk) {
+			look(t, j, "/storage/in", Listed{ID: elsewhere, Durable: true})
+			return j, d
+		},
+		"its directory, of which nothing is known": func(t *testing.T, j *Journal, d *crashdisk.Disk) (*Journal, *crashdisk.Disk) {
+			look(t, j, "/storage/in", Listed{Durable: true})
+			return j, d
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,26 +119,38 @@ func TestAnIdentityOutlives(t *testing.T) {
 	}
 }
 
-// markGone has enough other chunk files, and none of them exist any more.
-func markGone(t *testing.T, j *Journal) {
+// here is the directory that files are in, elsewhere is another at its path.
+var (
+	here      = disk.Identity{Inode: 7, Birth: arrival}
+	elsewhere = disk.Identity{Inode: 8, Birth: arrival}
+)
+
+// look looks at a directory, and finds it as it is told.
+func look(t *testing.T, j *Journal, path string, found Listed) {
 	t.Helper()
-	fill(t, j, seenBatchSize)
-	if err := j.MarkGone("/storage/in", func() ([]string, error) { return nil, nil }); err != nil {
-		t.Fatal(err)
+	looks := 0
+	for _, d := range j.OriginDirs() {
+		if d.Path != path {
+			continue
+		}
+		looks++
+		if err := j.ForgetGone(d, func() (Listed, error) { return found, nil }); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if n := len(presentNames(j)); n != 0 {
-		t.Fatalf("%d are still present", n)
+	if looks != 1 {
+		t.Fatalf("%d directories are at %s", looks, path)
 	}
 }
 
 // fill accepts and ends n chunks with files.
-func fill(t *testing.T, j *Journal, n int) {
+func fill(t *testing.T, j *Journal, prefix string, n int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for w := range 8 {
 		all.Go(func() {
 			for i := w; i < n; i += 8 {
-				a, err := j.AppendChunk("tag", arrival, file(fmt.Sprint("f", i), "x"), []byte("x"), nil)
+				a, err := j.AppendChunk(context.Background(), "tag", arrival, file(fmt.Sprint(prefix, i), "x"), []byte("x"), nil)
 				if err == nil && !a.Known {
 					err = j.Append(Void{a.Seq})
 				}
@@ -145,120 +163,202 @@ func fill(t *testing.T, j *Journal, n int) {
 	all.Wait()
 }
 
-func presentNames(j *Journal) (names []string) {
+// remembered are the names that the journal knows, sorted, with a + if the file
+// is absent.
+func remembered(j *Journal) (names []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, p := range j.st.present {
-		names = append(names, p.name)
+	for _, id := range j.st.identities {
+		if id.absent > 0 {
+			id.name += "+"
+		}
+		names = append(names, id.name)
 	}
+	slices.Sort(names)
 	return names
 }
 
-func TestMarkGone(t *testing.T) {
+// TestForgetGone: what a look at the directory makes of three identities.
+func TestForgetGone(t *testing.T) {
+	gone := errors.New("no such directory")
+	for name, row := range map[string]struct {
+		found Listed
+		err   error
+		want  []string
+	}{
+		"all are there":                    {Listed{ID: here, Names: []string{"a", "b", "c", "other"}, Durable: true}, nil, []string{"a", "b", "c"}},
+		"one is gone for good":             {Listed{ID: here, Names: []string{"a", "c"}, Durable: true}, nil, []string{"a", "c"}},
+		"all are":                          {Listed{ID: here, Durable: true}, nil, nil},
+		"one is gone, and may come back":   {Listed{ID: here, Names: []string{"a", "c"}}, nil, []string{"a", "b+", "c"}},
+		"another directory is there":       {Listed{ID: elsewhere, Durable: true}, nil, []string{"a+", "b+", "c+"}},
+		"another one that has files":       {Listed{ID: elsewhere, Names: []string{"a"}, Durable: true}, nil, []string{"a+", "b+", "c+"}},
+		"one that nothing is known of":     {Listed{Durable: true}, nil, []string{"a+", "b+", "c+"}},
+		"one without a time of birth":      {Listed{ID: disk.Identity{Inode: here.Inode}, Durable: true}, nil, []string{"a+", "b+", "c+"}},
+		"the directory can't be looked at": {Listed{}, gone, []string{"a+", "b+", "c+"}},
+		"its listing failed in the middle": {Listed{ID: here, Names: []string{"a"}, Durable: true}, gone, []string{"a+", "b+", "c+"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := crashdisk.New()
+			j, _ := open(t, options(d))
+			for _, name := range []string{"a", "b", "c"} {
+				accept(t, j, file(name, "x"), "x")
+			}
+			accept(t, j, Origin{Dir: "/other/in", Name: "elsewhere", In: here}, "x")
+			err := j.ForgetGone(j.OriginDirs()[1], func() (Listed, error) { return row.found, row.err })
+			if !errors.Is(err, row.err) {
+				t.Errorf("error %v", err)
+			}
+			want := append(slices.Clone(row.want), "elsewhere")
+			slices.Sort(want)
+			if got := remembered(j); !slices.Equal(got, want) {
+				t.Errorf("remembered %v, want %v", got, want)
+			}
+			// Over a snapshot nothing changes.
+			begun(t, j)
+			j, _ = restart(t, j, d, crashdisk.None)
+			if got := remembered(j); !slices.Equal(got, want) {
+				t.Errorf("a restart later %v, want %v", got, want)
+			}
+			if len(row.want) > 0 {
+				look(t, j, "/storage/in", Listed{ID: here, Names: []string{"a", "b", "c"}})
+			}
+			for _, name := range remembered(j) {
+				if strings.HasSuffix(name, "+") {
+					t.Errorf("%s is there again", name)
+				}
+			}
+		})
+	}
+}
+
+// begun begins the next segment, whose snapshot has what was forgotten.
+func begun(t *testing.T, j *Journal) {
+	t.Helper()
+	at := j.log.Current()
+	for j.log.Current() == at {
+		appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", smallSegment/4))})
+	}
+}
+
+// TestADirectoryThatChanges: identities stay with the directory that their files
+// were seen in.
+func TestADirectoryThatChanges(t *testing.T) {
 	d := crashdisk.New()
-	o := options(d)
-	o.SegmentSize = 1 << 20
-	j, _ := open(t, o)
-	fill(t, j, seenBatchSize+10)
-	accept(t, j, Origin{"/other/in", "x", 1, 1}, "x")
-	if got := j.OriginDirs(); !slices.Equal(got, []string{"/other/in", "/storage/in"}) {
-		t.Errorf("directories %v", got)
+	j, _ := open(t, options(d))
+	in := func(name string, id disk.Identity) {
+		accept(t, j, Origin{Dir: "/storage/in", Name: name, In: id}, "x")
 	}
-	gone := func(names ...string) error {
-		return j.MarkGone("/storage/in", func() ([]string, error) { return names, nil })
+	in("first", here)
+	in("second", elsewhere)
+	in("third", disk.Identity{})
+	in("fourth", here)
+	for range 2 {
+		dirs := j.OriginDirs()
+		if len(dirs) != 4 {
+			t.Fatalf("%d directories", len(dirs))
+		}
+		begun(t, j)
+		j, _ = restart(t, j, d, crashdisk.None)
 	}
-	errList := errors.New("no such mount")
-	if err := j.MarkGone("/storage/in", func() ([]string, error) { return nil, errList }); !errors.Is(err, errList) {
-		t.Errorf("error %v", err)
-	}
-	if n := len(presentNames(j)); n != seenBatchSize+11 {
-		t.Errorf("a failed listing leaves %d", n)
-	}
-	exist := make([]string, 11)
-	for i := range exist {
-		exist[i] = fmt.Sprint("f", i)
-	}
-	if err := gone(exist...); err != nil || len(presentNames(j)) != seenBatchSize+11 {
-		t.Errorf("one too few for a frame leave %d: %v", len(presentNames(j)), err)
-	}
-	if err := gone(exist[:10]...); err != nil || len(presentNames(j)) != 11 {
-		t.Errorf("%d are left: %v", len(presentNames(j)), err)
-	}
-	for i := range seenBatchSize + 10 {
-		if !known(t, j, file(fmt.Sprint("f", i), "x")) {
-			t.Fatalf("file %d is forgotten", i)
+	for _, dir := range j.OriginDirs() {
+		if err := j.ForgetGone(dir, func() (Listed, error) { return Listed{ID: here, Durable: true}, nil }); err != nil {
+			t.Fatal(err)
 		}
 	}
-	listed := false
-	if err := j.MarkGone("/other/in", func() ([]string, error) { listed = true; return nil, nil }); err != nil || listed {
-		t.Errorf("a directory was listed for the sake of one name: %v", err)
+	if got := remembered(j); !slices.Equal(got, []string{"second+", "third+"}) {
+		t.Errorf("remembered %v", got)
+	}
+	in("fifth", here) // as it was noted last
+	if n := len(j.OriginDirs()); n != 3 {
+		t.Errorf("%d directories", n)
 	}
 }
 
 // TestAFileMadeDuringTheListingIsntGone: it is missing in the listing, and may
 // be delivered again for as long as it exists.
 func TestAFileMadeDuringTheListingIsntGone(t *testing.T) {
-	o := options(crashdisk.New())
-	o.SegmentSize = 1 << 20
-	j, _ := open(t, o)
-	fill(t, j, seenBatchSize)
-	late := file("late", "x")
-	err := j.MarkGone("/storage/in", func() ([]string, error) {
-		accept(t, j, late, "x")
-		return nil, nil
+	j, _ := open(t, options(crashdisk.New()))
+	accept(t, j, file("early", "x"), "x")
+	err := j.ForgetGone(j.OriginDirs()[0], func() (Listed, error) {
+		accept(t, j, file("late", "x"), "x")
+		return Listed{ID: here, Durable: true}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := presentNames(j); !slices.Equal(got, []string{"late"}) {
-		t.Errorf("present are %d, first %v", len(got), got[:1])
+	if got := remembered(j); !slices.Equal(got, []string{"late"}) {
+		t.Errorf("remembered %v", got)
 	}
 }
 
-// TestForgotten: an identity whose file is gone is remembered for a day of
-// running time, however long the agent is down in between. The time of a
-// process counts up to its last segment.
-func TestForgotten(t *testing.T) {
+// TestADayOfRunningTime: an identity whose file isn't seen is remembered for
+// that, however long the agent is down in between. The time of a process counts
+// up to its last segment.
+func TestADayOfRunningTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := crashdisk.New()
 		o := options(d)
-		o.SegmentSize = 256 << 10
-		one := file("f7", "x")
-		next := func(j *Journal) *Journal {
-			appended(t, j, Void{accept(t, j, Origin{}, strings.Repeat("x", 256<<10))})
-			closed(t, j)
-			j, _ = open(t, o)
-			return j
-		}
+		one := file("one", "x")
 		j, _ := open(t, o)
-		markGone(t, j)
+		next := func() {
+			begun(t, j)
+			closed(t, j)
+			time.Sleep(1000 * time.Hour) // the agent is down
+			j, _ = open(t, o)
+			look(t, j, "/storage/in", Listed{ID: elsewhere, Names: []string{"one", "still there"}, Durable: true})
+		}
+		accept(t, j, one, "x")
 		still := file("still there", "x")
 		accept(t, j, still, "x")
+		look(t, j, "/storage/in", Listed{ID: here, Names: []string{"still there"}})
 		time.Sleep(20 * time.Hour)
-		j = next(j)
-		closed(t, j)
-		time.Sleep(1000 * time.Hour) // the agent is down
-		j, _ = open(t, o)
+		next()
 		if !known(t, j, one) {
 			t.Error("forgotten after 20 hours of running time")
 		}
+		look(t, j, "/storage/in", Listed{ID: here, Names: []string{"still there"}})
 		time.Sleep(3 * time.Hour)
-		j = next(j)
+		next()
 		if !known(t, j, one) {
 			t.Error("forgotten after 23 hours of running time")
 		}
+		look(t, j, "/storage/in", Listed{ID: here, Names: []string{"still there"}})
 		time.Sleep(2 * time.Hour)
-		j = next(j)
+		next()
 		if known(t, j, one) {
 			t.Error("remembered after 25 hours of running time")
 		}
-		time.Sleep(1000 * time.Hour)
-		j = next(j)
 		if !known(t, j, still) {
 			t.Error("forgotten although the file exists")
 		}
-		if n := len(j.st.batches); n != 0 {
-			t.Errorf("%d frames of identities are kept", n)
+		closed(t, j)
+	})
+}
+
+// TestAbsentFilesAreBounded: those that weren't seen for the longest are
+// forgotten.
+func TestAbsentFilesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(crashdisk.New())
+		o.SegmentSize = 8 << 20
+		j, _ := open(t, o)
+		away := Listed{ID: elsewhere, Durable: true}
+		for i := range 4 {
+			fill(t, j, fmt.Sprint("f", i, "-"), mostAbsent/4+10)
+			look(t, j, "/storage/in", away)
+			time.Sleep(time.Minute)
+		}
+		look(t, j, "/storage/in", away)
+		names := remembered(j)
+		if len(names) != mostAbsent {
+			t.Errorf("%d are remembered", len(names))
+		}
+		left := map[byte]int{}
+		for _, n := range names {
+			left[n[1]]++
+		}
+		if left['0'] != mostAbsent/4+10-40 || left['1'] != mostAbsent/4+10 || left['3'] != mostAbsent/4+10 {
+			t.Errorf("of the four times are left %v", left)
 		}
 		closed(t, j)
 	})
@@ -289,7 +389,7 @@ func TestOneOriginIsAcceptedOnce(t *testing.T) {
 				errs, knowns := 0, 0
 				for range 64 {
 					all.Go(func() {
-						a, err := j.AppendChunk("tag", arrival, file("n", "data"), []byte("data"), nil)
+						a, err := j.AppendChunk(context.Background(), "tag", arrival, file("n", "data"), []byte("data"), nil)
 						mu.Lock()
 						defer mu.Unlock()
 						switch {
@@ -336,7 +436,7 @@ func TestAVoidChunkIsNewAgain(t *testing.T) {
 			fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == row.kind }, fault: row.fault, times: 1}
 			d.SetHook(fail.hook)
 			o := file("n", "data")
-			if _, err := j.AppendChunk("tag", arrival, o, []byte("data"), nil); !errors.Is(err, syscall.EIO) {
+			if _, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte("data"), nil); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("error %v", err)
 			}
 			if len(j.Chunks()) != 1 {

@@ -46,6 +46,8 @@ func decodeFrame(k Kind, payload []byte) (Frame, error) {
 		f = Abandoned{r.string(), r.uint(), r.string()}
 	case KindSeen:
 		f = decodeSeen(r)
+	case KindDirectory:
+		f = &directoryFrame{r.dir()}
 	case KindHeld:
 		f = Held{r.uint(), r.string()}
 	case KindResolved:

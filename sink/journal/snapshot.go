@@ -40,41 +40,8 @@ func (s *state) encodeSnapshot(b []byte) []byte {
 		b = putString(putString(b, l.Target), l.Temp)
 	}
 	b = putSeqs(b, s.decoding)
-	b = putUint(b, uint64(len(s.batches)))
-	for _, seq := range sortedKeys(s.batches) {
-		b = putLocation(putUint(b, seq), s.batches[seq].loc)
-		b = putInt(b, int64(s.batches[seq].since))
-	}
-	return s.encodePresent(b)
-}
-
-// encodePresent groups the identities by directory.
-func (s *state) encodePresent(b []byte) []byte {
-	type entry struct {
-		key  originKey
-		name string
-	}
-	count := map[string]int{}
-	for _, p := range s.present {
-		count[p.dir]++
-	}
-	dirs := map[string][]entry{}
-	for dir, n := range count {
-		dirs[dir] = make([]entry, 0, n)
-	}
-	for k, p := range s.present {
-		dirs[p.dir] = append(dirs[p.dir], entry{k, p.name})
-	}
-	b = putUint(b, uint64(len(dirs)))
-	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-		es := dirs[dir]
-		slices.SortFunc(es, func(a, b entry) int { return compareKeys(a.key, b.key) })
-		b = putUint(putString(b, dir), uint64(len(es)))
-		for _, e := range es {
-			b = append(putString(b, e.name), e.key[:]...)
-		}
-	}
-	return b
+	b = putUint(b, 0) // log.Version 1 has frames of identities here
+	return s.encodeSections(s.encodeIdentities(b))
 }
 
 func putLocation(b []byte, l log.Location) []byte {
@@ -85,8 +52,7 @@ func (r *reader) location() log.Location {
 	return log.Location{Segment: r.uint(), Offset: r.int(), Length: uint32(r.upTo(log.MaxFrame))}
 }
 
-// decodeSnapshot is the inverse of encodeSnapshot. The batches' keys are still
-// to be read from their frames.
+// decodeSnapshot is the inverse of encodeSnapshot.
 func decodeSnapshot(payload []byte) (*state, error) {
 	r := &reader{b: payload}
 	s := newState()
@@ -117,19 +83,12 @@ func decodeSnapshot(payload []byte) (*state, error) {
 	}
 	s.decoding = r.seqs()
 	for range r.count(5) {
-		seq := r.uint()
-		b := &seenBatch{loc: r.location(), since: time.Duration(r.int())}
-		s.batches[seq] = b
-		s.addLive(b.loc)
+		_ = r.uint() // its sequence
+		s.seen = append(s.seen, r.location())
+		_ = r.int() // since when, as the frame has it
 	}
-	for range r.count(2) {
-		dir := r.string()
-		for range r.count(17) {
-			name := r.string()
-			s.present[r.key()] = present{dir, name}
-		}
-	}
-	return s, s.decodeSections(r)
+	dirs := s.decodeIdentities(r)
+	return s, s.decodeSections(r, dirs)
 }
 
 func sortedKeys[V any](m map[uint64]V) []uint64 {
@@ -140,3 +99,5 @@ func sortedKeys[V any](m map[uint64]V) []uint64 {
 	slices.Sort(keys)
 	return keys
 }
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -28,18 +28,24 @@ type state struct {
 	dirInode uint64
 	dirBirth time.Time
 
-	nextSeq  uint64 // of chunks and seen batches
+	nextSeq  uint64 // of chunks
 	nextPart uint64
 	running  time.Duration // running time of all processes so far
 	totals   Totals
+	ledger   Ledger
+	letters  func(bucket string) bool // Options.Letters
 
 	chunks    map[uint64]*chunk
 	parts     map[uint64]*Part
 	leftovers []Leftover
 	decoding  []uint64 // chunks that were about to be decoded
 
-	present map[originKey]present
-	batches map[uint64]*seenBatch
+	identities map[originKey]identity
+	dirs       map[string]*originDir // which one is at a path, as it was noted last
+
+	// seen are frames of identities that a snapshot of log.Version 1 refers to. The
+	// loader reads them.
+	seen []log.Location
 
 	// older are the segments that counted when the snapshot was written.
 	older map[uint64]older
@@ -53,7 +59,7 @@ func newState() *state {
 	return &state{
 		nextSeq: 1, nextPart: 1,
 		chunks: map[uint64]*chunk{}, parts: map[uint64]*Part{},
-		present: map[originKey]present{}, batches: map[uint64]*seenBatch{},
+		identities: map[originKey]identity{}, dirs: map[string]*originDir{},
 		older: map[uint64]older{}, live: map[uint64]int64{},
 	}
 }
@@ -78,23 +84,26 @@ func (s *state) dropChunk(seq uint64) {
 // loseChunk drops a chunk that can't be read, and forgets its identity.
 func (s *state) loseChunk(seq uint64) {
 	if c := s.chunks[seq]; c != nil {
-		delete(s.present, c.key)
+		delete(s.identities, c.key)
+		s.countLost(c)
 		s.dropChunk(seq)
 	}
 }
 
-// cover marks a share's records as being in a rolled part.
-func (s *state) cover(sh Share) {
+// cover marks a share's records as being in a rolled part, of dead letters or not.
+func (s *state) cover(sh Share, letters bool) {
 	c := s.chunks[sh.Seq]
 	if c == nil {
 		s.oddf("a rolled part holds records of chunk %d, which isn't live", sh.Seq)
 		return
 	}
+	before := c.covered.Count()
 	// A record takes at least a byte of the chunk: no ordinal is higher.
 	if !c.covered.add(sh.Runs, c.loc.Length) {
 		s.oddf("a rolled part's share of chunk %d is malformed", sh.Seq)
 		return
 	}
+	s.count(c, before, sh, letters)
 	if c.covered.Count() >= sh.Records {
 		s.dropChunk(sh.Seq)
 	}

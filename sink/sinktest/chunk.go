@@ -193,11 +193,21 @@ func One(id, bucket string) (c Chunk) {
 	return c
 }
 
-// Acked deletes a chunk's file, as Fluent Bit does once it heard OK.
+// Acked deletes a chunk's file, as Fluent Bit does once it heard OK. A power loss
+// may undo that until the directory is synced.
 func (w *World) Acked(c Chunk) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.files, c.File.Path())
+	w.files[c.File.Path()] = false
+}
+
+// MayCome reports whether Fluent Bit may deliver the chunk once more: its file
+// exists, or a power loss may bring it back.
+func (w *World) MayCome(c Chunk) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.files[c.File.Path()]
+	return ok || !c.File.Known()
 }
 
 // known reports whether Fluent Bit still has the chunk.

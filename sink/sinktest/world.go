@@ -24,6 +24,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 )
 
 // ByKey puts an event into the bucket that its field "b" names.
@@ -77,7 +78,8 @@ type World struct {
 
 	mu      sync.Mutex
 	targets []*faultfs.Driver // opened so far
-	files   map[string]bool   // chunk files that exist
+	noSync  bool              // see NoSync
+	files   map[string]bool   // chunk files: whether they exist, or were removed and may come back
 	owed    map[string]int    // how often a record must be published
 	public  []Publication
 	temps   map[string]bool // uploaded temps
@@ -105,6 +107,12 @@ func NewWorldOn(t testing.TB, o memfs.Options) *World {
 	}
 }
 
+// MemoryOf gives half of some bytes to parts in progress, and a quarter each to
+// payloads and jobs.
+func MemoryOf(bytes int64) memory.Shares {
+	return memory.Shares{Payloads: bytes / 4, Work: bytes / 4, Parts: bytes / 3 * 2}
+}
+
 func (w *World) Config() sink.Config {
 	inject := w.Inject
 	if inject == nil {
@@ -124,9 +132,9 @@ func (w *World) Config() sink.Config {
 		Format:      codecjson.New(codecjson.Options{}), Letters: Letters{},
 		Policy: BySize(1500), PartPrefix: "part", PartSuffix: ".json",
 		BucketCheckInterval: 10 * time.Second, MaxOpenBuckets: 4,
-		StateLimit: 1 << 20, MemoryLimit: 64 << 10, SegmentSize: 8 << 10,
+		StateLimit: 1 << 20, Memory: MemoryOf(64 << 10), SegmentSize: 8 << 10,
 		Uploads: 2, Workers: 2, FlushTimeout: time.Second, ExitTimeout: 10 * time.Minute,
-		ChunkFiles: w.list,
+		Directories: Directories{w.exists, w.syncFiles},
 	}
 	if w.Change != nil {
 		w.Change(&c)
@@ -156,7 +164,11 @@ func (w *World) Close(s *sink.Sink) {
 func (w *World) Status(s *sink.Sink) sink.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return s.Status(ctx)
+	st := s.Status(ctx)
+	if st.Ledger.Unbalanced != 0 {
+		w.T.Errorf("records aren't accounted for: %+v", st.Ledger)
+	}
+	return st
 }
 
 // Calls are the operations asked of the targets so far.
@@ -188,16 +200,32 @@ func (w *World) Land() {
 	}
 }
 
-func (w *World) list(dir string) ([]string, error) {
+// NoSync has Fluent Bit's directories refuse to be synced, from now on.
+func (w *World) NoSync(refuse bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var names []string
-	for f := range w.files {
-		if path.Dir(f) == dir {
-			names = append(names, path.Base(f))
+	w.noSync = refuse
+}
+
+func (w *World) exists(chunkFile string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.files[chunkFile]
+}
+
+// syncFiles answers the chunk files that exist. Unless the directory can't be
+// synced, what was removed is gone for good then.
+func (w *World) syncFiles() (paths []string, durable bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for p, exists := range w.files {
+		if exists {
+			paths = append(paths, p)
+		} else if !w.noSync {
+			delete(w.files, p)
 		}
 	}
-	return names, nil
+	return paths, !w.noSync
 }
 
 // Watch lets the world see what takes effect on a target.

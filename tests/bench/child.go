@@ -182,7 +182,7 @@ func open(j job) (target, error) {
 		}
 	}
 	s, err := instance.Open(conf.Map(values), instance.System{
-		Log: log, Registry: instance.NewRegistry(), Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles, Owner: "bench",
+		Log: log, Registry: instance.NewRegistry(), Getenv: os.Getenv, Owner: "bench",
 	})
 	if err != nil {
 		return nil, err

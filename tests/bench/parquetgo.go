@@ -188,7 +188,7 @@ func (f *parquetGoFile) Write(b *event.Batch) (rejects []codec.Reject, err error
 		p.walker.Use(learned, learned.Root, &p.cells)
 	}
 	for _, e := range b.Events {
-		if reason := p.walker.Record(e, b.Tag); reason != "" {
+		if reason := p.walker.Record(e, b); reason != "" {
 			rejects = append(rejects, codec.Reject{Event: e, Reason: reason})
 			continue
 		}

@@ -79,7 +79,7 @@ func kinds() stream {
 			{"flag", true, "bin", []byte{0, 255}, "ext", `{"type":5,"data":"YQ=="}`,
 				"at", `{"type":0,"data":"` + base64.StdEncoding.EncodeToString(at.Data) + `"}`, "mix", "1"},
 			{"flag", false, "bin", []byte{}, "mix", "a"},
-			{"mix", "true"}, {"mix", "1.0"}, {"mix", `[1,"x"]`}, {"mix", `{"k":"v"}`}, {"mix", "YWI="}, {},
+			{"mix", "true"}, {"mix", "1.0"}, {"mix", `[1,"x"]`}, {"mix", `{"k":"v"}`}, {"mix", "ab"}, {},
 			{"mix", "日志🙂"}, {"mix", "a\uFFFDb"},
 		},
 	}

@@ -11,6 +11,7 @@
 package convert
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"github.com/out-hdfs/out_hdfs/codec/event"
@@ -22,6 +23,12 @@ import (
 // once its rules are set.
 type Converter struct {
 	Rules schema.Rules
+	// Zone is whose local time a text without an offset is, and whose day a date
+	// is; nil is UTC.
+	Zone *time.Location
+	// Arrival is that of the records' chunk, in Unix seconds: event.TimeReader says
+	// what depends on it.
+	Arrival int64
 
 	json  json.Appender
 	dates json.Dates // ISO 8601 in UTC with microseconds
@@ -61,7 +68,7 @@ func (c *Converter) Bool(raw []byte) (v, ok bool) {
 	if n, ok := event.Int(raw); ok {
 		return n == 1, n == 0 || n == 1
 	}
-	switch s, _ := event.Text(raw); string(s) {
+	switch s, _ := event.String(raw); string(s) {
 	case "true", "True", "TRUE":
 		return true, true
 	case "false", "False", "FALSE":
@@ -70,23 +77,22 @@ func (c *Converter) Bool(raw []byte) (v, ok bool) {
 	return false, false
 }
 
-// Text converts to a String that isn't a UUID's: valid UTF-8, each invalid
-// byte as U+FFFD. But under Strict, numbers and the like become their text,
-// bin base64, and what has parts JSON.
+// Text converts to a String: valid UTF-8, each invalid byte as U+FFFD. A bin
+// that is text is that. But under Strict, numbers and the like become their
+// text, other bin marked base64 (see event.BinMark), and what has parts JSON. A
+// UUID's is text only.
 func (c *Converter) Text(t *schema.Type, raw []byte) (s []byte, ok bool) {
-	kind := event.KindOf(raw)
-	if kind == event.KindString {
-		s, _ = event.Text(raw)
+	if s, ok = event.String(raw); ok {
 		if t.Logical == schema.UUID && !isUUID(s) {
 			return nil, false
 		}
-		if utf8.Valid(s) {
+		if utf8.Valid(s) && !event.HasBinMark(s) {
 			return s, true
 		}
 	} else if c.Rules == schema.Strict && t.Logical != schema.FreeForm || t.Logical == schema.UUID {
 		return nil, false
 	}
-	from := len(c.arena)
+	from, kind := len(c.arena), event.KindOf(raw)
 	switch kind {
 	case event.KindArray, event.KindMap:
 		c.arena, ok = c.appendJSON(c.arena, raw)
@@ -132,10 +138,10 @@ func (c *Converter) Fixed(t *schema.Type, raw []byte) (b []byte, ok bool) {
 
 // Symbol converts to an Enum: the symbol's index.
 func (c *Converter) Symbol(t *schema.Type, raw []byte) (i int, ok bool) {
-	if event.KindOf(raw) != event.KindString {
+	s, ok := event.String(raw)
+	if !ok {
 		return 0, false
 	}
-	s, _ := event.Text(raw)
 	for i, symbol := range t.Symbols {
 		if symbol == string(s) {
 			return i, true

@@ -7,49 +7,62 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 )
 
-// What a date or timestamp, and what a time of day, is read from under Lenient.
-const (
-	instants    = event.FloatSeconds | event.DateTimeText | event.ShortHour | event.WideOffset
-	timesOfDay  = event.FloatSeconds | event.ClockText | event.ShortHour
-	longestText = 40 // bytes of a time in text
-)
+const day = 86400 // seconds
 
-// instant converts to a date, a time of day or a timestamp what isn't a number
-// in its unit. A text that says no zone is read in UTC.
+// instant converts to a date, a time of day or a timestamp what isn't an integer
+// in its unit, and cuts off what the unit has no place for. Text is of the forms
+// of docs/times.md; whole numbers in text count the unit too, floats seconds.
+//
+// A date and a time of day are those of the zone; a local timestamp is what the
+// clock on the wall showed: the one that a text says, else that of the zone.
 func (c *Converter) instant(t *schema.Type, raw []byte) (int64, bool) {
-	reader := event.TimeReader{Zone: time.UTC, Longest: longestText}
-	if c.Rules == schema.Lenient {
-		reader.Accept = instants
-		if t.Logical == schema.TimeMillis || t.Logical == schema.TimeMicros {
-			reader.Accept = timesOfDay
-		}
-	}
-	at, offset, ok := reader.Read(raw)
-	if !ok {
+	kind := event.KindOf(raw)
+	if c.Rules != schema.Lenient && kind != event.KindExt || kind == event.KindUint {
 		return 0, false
 	}
-	if t.Logical == schema.LocalTimestampMillis || t.Logical == schema.LocalTimestampMicros {
-		at.Sec += int64(offset) // what the clock on the wall showed
+	reader := event.TimeReader{Zone: c.Zone, Unit: t.Logical.Unit()}
+	if t.Logical == schema.TimeMillis || t.Logical == schema.TimeMicros {
+		return c.timeOfDay(t, &reader, raw)
 	}
-	return inUnit(t.Logical, at.Sec, int64(at.Nsec)), true
+	at, offset, ok := reader.Read(raw, c.Arrival)
+	switch t.Logical {
+	case schema.Date:
+		at.Sec += int64(reader.Offset(at))
+	case schema.LocalTimestampMillis, schema.LocalTimestampMicros:
+		at.Sec += int64(offset)
+	}
+	return inUnit(t.Logical, at), ok
+}
+
+func (c *Converter) timeOfDay(t *schema.Type, reader *event.TimeReader, raw []byte) (int64, bool) {
+	var at event.Time
+	var ok bool
+	switch event.KindOf(raw) {
+	case event.KindString, event.KindBin:
+		at, ok = reader.ReadClock(raw)
+	default: // a float counts the seconds of the day
+		at, _, ok = reader.Read(raw, c.Arrival)
+		if event.KindOf(raw) == event.KindExt {
+			at.Sec += int64(reader.Offset(at))
+			at.Sec -= floorDiv(at.Sec, day) * day
+		}
+	}
+	return inUnit(t.Logical, at), ok
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
 }
 
 // inUnit cuts off what the unit has no place for.
-func inUnit(l schema.Logical, sec, nsec int64) int64 {
-	const day = 86400
-	days := sec / day
-	if sec%day < 0 {
-		days--
+func inUnit(l schema.Logical, t event.Time) int64 {
+	if l == schema.Date {
+		return floorDiv(t.Sec, day)
 	}
-	switch l {
-	case schema.Date:
-		return days
-	case schema.TimeMillis:
-		return (sec-days*day)*1000 + nsec/1e6
-	case schema.TimeMicros:
-		return (sec-days*day)*1e6 + nsec/1e3
-	case schema.TimestampMillis, schema.LocalTimestampMillis:
-		return sec*1000 + nsec/1e6
-	}
-	return sec*1e6 + nsec/1e3
+	unit := int64(l.Unit())
+	return t.Sec*(int64(time.Second)/unit) + int64(t.Nsec)/unit
 }

@@ -10,7 +10,8 @@ import (
 
 // Long converts to an Int or Long, with its logical type if that isn't Decimal.
 // A whole number is taken in the type's own unit. Lenient: a whole float, a
-// number in text, and for a date or time its ISO 8601 text or an EventTime.
+// number in text, and for a date or time its text or a float of seconds. What no
+// reader of the type takes (schema.Type.InRange) doesn't fit.
 func (c *Converter) Long(t *schema.Type, raw []byte) (v int64, ok bool) {
 	v, ok = event.Int(raw)
 	if !ok {
@@ -19,20 +20,11 @@ func (c *Converter) Long(t *schema.Type, raw []byte) (v int64, ok bool) {
 		} else {
 			v, ok = c.instant(t, raw)
 		}
-		if !ok {
-			return 0, false
-		}
 	}
-	if t.Kind == schema.Int && int64(int32(v)) != v {
+	if !ok || !t.InRange(v) {
 		return 0, false
 	}
-	switch t.Logical {
-	case schema.TimeMillis:
-		ok = v >= 0 && v < 86400e3
-	case schema.TimeMicros:
-		ok = v >= 0 && v < 86400e6
-	}
-	return v, ok
+	return v, true
 }
 
 // wholeNumber reads what isn't an integer as one.
@@ -43,8 +35,7 @@ func (c *Converter) wholeNumber(raw []byte) (int64, bool) {
 	if f, ok := event.Float(raw); ok {
 		return wholeFloat(f)
 	}
-	if event.KindOf(raw) == event.KindString {
-		s, _ := event.Text(raw)
+	if s, ok := event.String(raw); ok {
 		if len(s) <= longestNumber {
 			v, err := strconv.ParseInt(string(s), 10, 64)
 			return v, err == nil
@@ -109,11 +100,8 @@ func (c *Converter) parseFloat(raw []byte) (float64, bool) {
 	if at, ok := event.Timestamp(raw); ok {
 		return float64(at.Sec) + float64(at.Nsec)/1e9, true
 	}
-	if event.KindOf(raw) != event.KindString {
-		return 0, false
-	}
-	s, _ := event.Text(raw)
-	if len(s) > longestNumber {
+	s, ok := event.String(raw)
+	if !ok || len(s) > longestNumber {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(s), 64)

@@ -83,7 +83,7 @@ func Conversions() []Conversion {
 		{"double", 0.1, "0.1", "0.1"}, {"double", 5, "5", "5"}, {"double", int64(1<<53 + 1), "", ""}, {"double", "2.5", "2.5", ""}, {"double", "x", "", ""},
 		{"double", math.NaN(), "NaN", "NaN"}, {"double", math.Inf(1), "+Inf", "+Inf"}, {"double", uint64(1 << 63), "9.223372e+18", "9.223372e+18"},
 		{"string", "text", "text", "text"}, {"string", "", "empty", "empty"}, {"string", 5, "5", ""}, {"string", true, "true", ""}, {"string", 1.0, "1.0", ""},
-		{"string", []byte("ab"), "YWI=", ""}, {"string", eventtest.Map{"a", []any{1}}, `{"a":[1]}`, ""}, {"string", "a\xffb", "a\uFFFDb", "a\uFFFDb"},
+		{"string", []byte("ab"), "ab", "ab"}, {"string", eventtest.Map{"a", []any{1}}, `{"a":[1]}`, ""}, {"string", "a\xffb", "a\uFFFDb", "a\uFFFDb"},
 		{"string", second, "2026-01-01T00:00:00.123456Z", ""}, {"string", eventtest.Ext{Type: 5, Data: []byte("a")}, `{"type":5,"data":"YQ=="}`, ""},
 		{"bytes", []byte{0, 255}, "00ff", "00ff"}, {"bytes", "ab", "6162", ""}, {"bytes", 5, "", ""},
 		{"fixed", []byte("abcd"), "61626364", "61626364"}, {"fixed", []byte("abc"), "", ""}, {"fixed", "abcd", "61626364", ""},
@@ -105,6 +105,14 @@ func Conversions() []Conversion {
 		{"record", eventtest.Map{"a", 1}, "{a=1 b=null}", "{a=1 b=null}"}, {"record", eventtest.Map{"b", "x", "a", 2}, "{a=2 b=x}", "{a=2 b=x}"}, {"record", eventtest.Map{"a", 1, "more", 2}, "{a=1 b=null}", ""}, {"record", eventtest.Map{}, "", ""}, {"record", eventtest.Map{"a", nil}, "", ""},
 		{"list of records", []any{eventtest.Map{"a", 1, "tags", []any{"x", "y"}}, eventtest.Map{"a", 2, "tags", []any{}}}, "[{a=1 tags=[x y]} {a=2 tags=[]}]", "[{a=1 tags=[x y]} {a=2 tags=[]}]"},
 		{"list of records", []any{eventtest.Map{"a", 1, "tags", "x"}}, "", ""},
+		{"string", []byte{0xff, 'a'}, "data:;base64,/2E=", ""}, {"string", "data:;base64,x", "data:;base64,ZGF0YTo7YmFzZTY0LHg=", "data:;base64,ZGF0YTo7YmFzZTY0LHg="},
+		{"long", []byte("7"), "7", ""}, {"boolean", []byte("true"), "true", ""}, {"enum", []byte("warn"), "warn", "warn"}, {"uuid", []byte("3f2a8d1e-6f0b-4b52-9a55-0f8f0a7c1b23"), "3f2a8d1e-6f0b-4b52-9a55-0f8f0a7c1b23", "3f2a8d1e-6f0b-4b52-9a55-0f8f0a7c1b23"},
+		{"timestamp-millis", []byte("2026-01-01T00:00:00Z"), "2026-01-01T00:00:00Z", ""}, {"timestamp-millis", "1767225600123", "2026-01-01T00:00:00.123Z", ""},
+		{"timestamp-millis", "Thu, 01 Jan 2026 00:00:00 GMT", "2026-01-01T00:00:00Z", ""}, {"timestamp-micros", "20260101T000000Z", "2026-01-01T00:00:00Z", ""}, {"date", "20260301", "2026-03-01", ""},
+		{"date", 20260301, "", ""}, {"date", 2932896, "9999-12-31", "9999-12-31"}, {"date", 2932897, "", ""}, {"date", -719163, "", ""},
+		{"timestamp-millis", 1767225600123456, "", ""}, {"timestamp-micros", 1767225600123456789, "", ""}, {"timestamp-millis", -62135596800001, "", ""}, {"timestamp-micros", 1e13, "", ""},
+		{"time-millis", "24:00:00", "", ""}, {"time-micros", int64(86400e6), "", ""}, {"time-millis", 86400.5, "", ""},
+		{"decimal", 99999, "", ""}, {"decimal", "1000.00", "", ""}, {"decimal", []byte{0x7f, 0xff, 0xff}, "", ""}, {"fixed decimal", 1e10, "", ""},
 	}
 	var all []Conversion
 	for i, r := range rows {

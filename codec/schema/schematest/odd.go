@@ -53,6 +53,15 @@ func Odd() []Stream {
 	return streams
 }
 
+// Choosing is a given schema of which a record may have any part.
+func Choosing(keys ...string) string {
+	var fields []string
+	for _, key := range append(keys, "chosen") {
+		fields = append(fields, fmt.Sprintf(`{"name":%q,"type":["null","string"],"default":null}`, key))
+	}
+	return record(strings.Join(fields, ","))
+}
+
 // OddUnions are streams like Odd under schemas that only Avro has.
 func OddUnions() (streams []Stream) {
 	types := []Typed{

@@ -160,7 +160,7 @@ func merge(record, rest map[string]any) {
 }
 
 // Record is what a record holds, as its JSON says: of a key that comes twice
-// the last value, keys as text, bin as base64.
+// the last value, keys as text, bin as text if it is that.
 func Record(body []byte) (map[string]any, error) {
 	var a ownjson.Appender
 	text, err := a.AppendValue(nil, body)
@@ -238,7 +238,13 @@ func sameScalar(want, got any) bool {
 	case float64:
 		return sameFloat(want, g)
 	case []byte:
-		return want == base64.StdEncoding.EncodeToString(g)
+		if want == base64.StdEncoding.EncodeToString(g) { // an ext's data
+			return true
+		}
+		if utf8.Valid(g) && !event.HasBinMark(g) {
+			return want == string(g)
+		}
+		return want == event.BinMark+base64.StdEncoding.EncodeToString(g)
 	case string:
 		return sameText(want, g)
 	case time.Time:

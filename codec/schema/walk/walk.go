@@ -6,6 +6,8 @@
 //   - What the emitter gets is whole records of checked values, in the schema's
 //     order. Of a record that doesn't fit nothing is left behind (Rewind), and
 //     the reason names the field.
+//   - A record of which a given schema holds nothing doesn't fit: its row would say
+//     nothing (codec.NoValue).
 //   - Under a learned schema every event fits whose record is sound: what no
 //     column holds goes to the field for the rest, and is learned.
 //   - No memory is allocated per record once the buffers have grown.
@@ -18,6 +20,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
 	"github.com/out-hdfs/out_hdfs/codec/schema/convert"
@@ -36,10 +39,12 @@ type Walker struct {
 	convert convert.Converter
 	fault   fault // of the record at hand
 	depth   int
+	empty   bool // the record at hand has shown no value yet
 
 	tag     string // whose msgpack rawTag is
 	rawTag  []byte
-	times   []byte // the records' times, as msgpack
+	outside []byte // what lies outside the records and had to be made, as msgpack
+	hexIDs  event.IDs
 	unknown []byte // what the records had no field for, for Learn
 }
 
@@ -47,7 +52,8 @@ type Walker struct {
 // format's copy of that.
 func (w *Walker) Use(s *schema.Schema, root *schema.Record, e Emitter) {
 	w.emit, w.root, w.rest, w.learned = e, root, s.Rest, s.Rules == schema.Learned
-	w.convert.Rules = s.Rules
+	w.convert.Rules, w.convert.Zone = s.Rules, s.Zone
+	w.hexIDs = hexIDs(root)
 	w.binder.keep, w.binder.refuse = s.Rest >= 0, s.Rules == schema.Strict
 }
 
@@ -57,7 +63,7 @@ func (w *Walker) UseFreeForm(f FreeForm) { w.freeForm = f }
 // Reset ends the life of all bytes that the emitter got.
 func (w *Walker) Reset() {
 	w.convert.Reset()
-	w.times = w.times[:0]
+	w.outside = w.outside[:0]
 }
 
 // Memory is what the walker holds for itself, in bytes.
@@ -78,25 +84,31 @@ func (w *Walker) Unknown(keep int) []byte {
 }
 
 // Record emits an event. If reason isn't empty the schema can't hold it, and
-// the emitter is where it was. Between two Resets the tag is the same.
-func (w *Walker) Record(e *event.Event, tag string) (reason string) {
+// the emitter is where it was. b is the event's batch: it has the tag, which is
+// the same between two Resets, and the arrival.
+func (w *Walker) Record(e *event.Event, b *event.Batch) (reason string) {
 	if e.Malformed != "" {
 		return e.Malformed
 	}
 	w.binder.reset()
 	w.fault.reset()
 	w.depth = 0
+	w.convert.Arrival = b.Arrival.Unix()
 	base, ok := w.bind(w.root, e.Body)
 	if !ok {
 		return w.fault.String()
 	}
-	w.putOutside(base, e, tag)
+	w.putOutside(base, e, b.Tag)
 	mark := w.emit.Mark()
 	ok = w.top(base)
 	w.binder.release(base)
-	if !ok {
+	switch {
+	case !ok:
 		w.emit.Rewind(mark)
 		return w.fault.String()
+	case w.empty && !w.learned:
+		w.emit.Rewind(mark)
+		return codec.NoValue
 	}
 	return ""
 }
@@ -118,22 +130,56 @@ func (w *Walker) putOutside(base int, e *event.Event, tag string) {
 		}
 		switch f.From {
 		case schema.FromTime:
-			from := len(w.times)
-			w.times = event.AppendTimestamp(w.times, e.Time)
-			w.binder.put(base, i, w.times[from:len(w.times):len(w.times)])
+			from := len(w.outside)
+			w.outside = event.AppendTimestamp(w.outside, e.Time)
+			w.binder.put(base, i, w.outside[from:len(w.outside):len(w.outside)])
 		case schema.FromTag:
 			if w.rawTag == nil || w.tag != tag {
 				w.tag, w.rawTag = tag, msgp.AppendString(w.rawTag[:0], tag)
 			}
 			w.binder.put(base, i, w.rawTag)
 		case schema.FromMetadata:
-			w.putMap(base, i, e.Meta)
+			w.putMap(base, i, w.metadata(e.Meta))
 		case schema.FromGroup:
 			if e.Group != nil {
 				w.putMap(base, i, e.Group.Body)
 			}
 		}
 	}
+}
+
+// metadata is an event's, with OpenTelemetry's ids as hex where the schema has
+// text for them.
+func (w *Walker) metadata(meta []byte) []byte {
+	from := len(w.outside)
+	var changed bool
+	if w.outside, changed = event.HexIDs(w.outside, meta, w.hexIDs); !changed {
+		return meta
+	}
+	return w.outside[from:len(w.outside):len(w.outside)]
+}
+
+// hexIDs are the ids for which a schema has no bytes in its metadata.
+func hexIDs(root *schema.Record) event.IDs {
+	ids := event.TraceID | event.SpanID
+	for _, f := range root.Fields {
+		if f.From != schema.FromMetadata || f.Type.Kind != schema.RecordKind {
+			continue
+		}
+		i := f.Type.Record.Find([]byte("otlp"))
+		if i < 0 || f.Type.Record.Fields[i].Type.Kind != schema.RecordKind {
+			continue
+		}
+		otlp := f.Type.Record.Fields[i].Type.Record
+		for key, id := range map[string]event.IDs{"trace_id": event.TraceID, "span_id": event.SpanID} {
+			if i := otlp.Find([]byte(key)); i >= 0 {
+				if k := otlp.Fields[i].Type.Kind; k == schema.Bytes || k == schema.Fixed {
+					ids &^= id
+				}
+			}
+		}
+	}
+	return ids
 }
 
 // putMap leaves an empty map out, as in JSON.
@@ -146,10 +192,15 @@ func (w *Walker) putMap(base, i int, raw []byte) {
 // top emits the fields of the root. What no field takes is known when all of them
 // are emitted.
 func (w *Walker) top(base int) bool {
+	w.empty = true
 	for i, f := range w.root.Fields {
 		if i == w.rest {
 			w.emit.Rest(f.Type)
-		} else if !w.field(f, w.binder.value(base, i)) {
+			continue
+		}
+		raw := w.binder.value(base, i)
+		w.empty = w.empty && (raw == nil || raw[0] == 0xc0)
+		if !w.field(f, raw) {
 			return false
 		}
 	}
@@ -161,6 +212,7 @@ func (w *Walker) putRest(t *schema.Type) bool {
 	rest := w.binder.extra.all()
 	switch {
 	case rest != nil:
+		w.empty = false
 		if w.learned {
 			w.unknown = append(w.unknown, rest...)
 		}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	. "github.com/out-hdfs/out_hdfs/codec/event/eventtest"
 	"github.com/out-hdfs/out_hdfs/codec/schema"
@@ -63,8 +65,12 @@ func TestCalls(t *testing.T) {
 		{"in the schema's order", `{"name":"a","type":"long"},{"name":"b","type":"string"}`, schema.Strict, Map{"b", "x", "a", 1}, `long 1, string "x"`, ""},
 		{"of a key that comes twice the last counts", `{"name":"a","type":"long"}`, schema.Strict, Map{"a", 1, "a", 2}, `long 2`, ""},
 		{"missing", `{"name":"a","type":"long"}`, schema.Lenient, Map{}, "", "field a: it is missing and has no default"},
-		{"a default", `{"name":"a","type":"long","default":7}`, schema.Strict, Map{}, `long 7`, ""},
-		{"a default for null", `{"name":"a","type":"long","default":7}`, schema.Lenient, Map{"a", nil}, `long 7`, ""},
+		{"a default", `{"name":"a","type":"long","default":7},{"name":"b","type":"long"}`, schema.Strict, Map{"b", 1}, `long 7, long 1`, ""},
+		{"a default for null", `{"name":"a","type":"long","default":7},{"name":"b","type":"long"}`, schema.Lenient, Map{"a", nil, "b", 1}, `long 7, long 1`, ""},
+		{"defaults alone", `{"name":"a","type":"long","default":7}`, schema.Lenient, Map{"b", 1}, "", codec.NoValue},
+		{"nulls alone", `{"name":"a","type":["null","long"]}` + rest, schema.Lenient, Map{"a", nil}, "", codec.NoValue},
+		{"the rest alone", `{"name":"a","type":["null","long"]}` + rest, schema.Lenient, Map{"b", 1}, `null, rest, the rest is "{\"b\":1}"`, ""},
+		{"the tag alone", `{"name":"tag","type":"string"},{"name":"a","type":["null","long"]}`, schema.Lenient, Map{}, `string "app.log", null`, ""},
 		{"null is no value to strict rules", `{"name":"a","type":"long","default":7}`, schema.Strict, Map{"a", nil}, "", "field a: there is no value, and a long is required"},
 		{"nullable", `{"name":"a","type":["null","long"]},{"name":"b","type":["long","null"]}`, schema.Strict, Map{"b", 1}, `null, long 1`, ""},
 		{"unknown to strict rules", `{"name":"a","type":"long"}`, schema.Strict, Map{"a", 1, "b", 2}, "", `field "b": the schema has no such field`},
@@ -90,7 +96,7 @@ func TestCalls(t *testing.T) {
 			var w walk.Walker
 			var c calls
 			w.Use(s, s.Root, &c)
-			reason := w.Record(eventOf(row.record), "app.log")
+			reason := w.Record(eventOf(row.record), &event.Batch{Tag: "app.log", Arrival: time.Unix(1767225600, 0)})
 			if got := c.String(); got != row.want || reason != row.reason {
 				t.Errorf("got  %s%s\nwant %s%s", got, reason, row.want, row.reason)
 			}
@@ -115,7 +121,7 @@ func TestLearnedHoldsEverything(t *testing.T) {
 			for range 3 {
 				e := eventOf(Maps(3).Draw(rt, "record"))
 				before := len(c.all)
-				if reason := w.Record(e, ""); e.Malformed == "" && reason != "" {
+				if reason := w.Record(e, &event.Batch{}); e.Malformed == "" && reason != "" {
 					rt.Fatalf("rejected: %s", reason)
 				} else if reason != "" && len(c.all) != before {
 					rt.Fatal("a rejected record left something")

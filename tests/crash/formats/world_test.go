@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -100,9 +101,9 @@ func (w *world) open(f codec.Format) (*sink.Sink, error) {
 		NewAssigner: func() assigner.Assigner { return byField{event.NewKey("b")} },
 		Format:      f, Letters: sinktest.Letters{}, Policy: byRecords(12), PartPrefix: "part", PartSuffix: f.Extension(),
 		BucketCheckInterval: 10 * time.Second, MaxOpenBuckets: 3,
-		StateLimit: 4 << 20, MemoryLimit: 1 << 20, SegmentSize: 16 << 10,
+		StateLimit: 4 << 20, Memory: sinktest.MemoryOf(1 << 20), SegmentSize: 16 << 10,
 		Uploads: 2, Workers: 2, FlushTimeout: time.Second, ExitTimeout: 2 * time.Minute,
-		ChunkFiles: w.list,
+		Directories: sinktest.Directories{Exists: w.exists, Sync: w.syncFiles},
 	}
 	if w.cfg != nil {
 		w.cfg(&c)
@@ -114,15 +115,16 @@ func (w *world) open(f codec.Format) (*sink.Sink, error) {
 	return s, err
 }
 
-func (w *world) list(dir string) (names []string, err error) {
+func (w *world) exists(chunkFile string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for f := range w.files {
-		if path.Dir(f) == dir {
-			names = append(names, path.Base(f))
-		}
-	}
-	return names, nil
+	return w.files[chunkFile]
+}
+
+func (w *world) syncFiles() (paths []string, durable bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.files)), true
 }
 
 func fileOf(i int) chunkfile.File {

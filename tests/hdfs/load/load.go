@@ -41,7 +41,7 @@ type Agent struct {
 func system(t testing.TB, log *Logbook) instance.System {
 	return instance.System{
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Registry: instance.NewRegistry(), Owner: t.Name(),
-		Getenv: os.Getenv, ChunkFiles: instance.ListChunkFiles,
+		Getenv: os.Getenv,
 	}
 }
 
@@ -50,7 +50,7 @@ func system(t testing.TB, log *Logbook) instance.System {
 func Start(t testing.TB, options map[string]string) *Agent {
 	t.Helper()
 	values := map[string]string{
-		"state_limit": "256M", "memory_limit": "16M", "assigner": "base_path", "rolling_policy": "on_checkpoint", "exit_timeout": "20s", "state_dir": t.TempDir(),
+		"state_limit": "256M", "memory_limit": "32M", "assigner": "base_path", "rolling_policy": "on_checkpoint", "exit_timeout": "20s", "state_dir": t.TempDir(),
 	}
 	for k, v := range options {
 		values[k] = v
