@@ -14,6 +14,7 @@ func (p *parsing) check() {
 	p.checkState()
 	p.checkFormat()
 	p.checkDelivery()
+	p.checkKerberos()
 }
 
 func (p *parsing) wrong(key string, format string, args ...any) {

@@ -33,6 +33,9 @@ type Environment struct {
 	// configuration: a path without a scheme is then a mistake, since it may be
 	// meant for HDFS.
 	DefaultFSErr error
+	// Mounted is where Hadoop's configuration says that a path of a viewfs mount
+	// table leads to, "" if it doesn't; nil if there is no configuration.
+	Mounted func(table, path string) string
 	// StateDirectory is $STATE_DIRECTORY, which systemd sets: directories
 	// separated by colons, of which the first counts.
 	StateDirectory string

@@ -145,6 +145,37 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestMountTablesAreRefusedWithWhatTheyLeadTo: viewfs is told by name, wherever it
+// comes from, with the path to write instead.
+func TestMountTablesAreRefusedWithWhatTheyLeadTo(t *testing.T) {
+	mounted := func(table, path string) string {
+		if table == "c" && path == "/logs" {
+			return "hdfs://ns1/data"
+		}
+		return ""
+	}
+	for _, tc := range []struct {
+		name, path, scheme, defaultFS string
+		mounted                       func(table, path string) string
+		says                          string
+	}{
+		{"in the path", "viewfs://c/logs", "", "", mounted, "hdfs://ns1/data"},
+		{"as Hadoop's default", "/logs", "", "viewfs://c", mounted, "hdfs://ns1/data"},
+		{"as default_scheme", "/logs", "viewfs://c", "", mounted, "hdfs://ns1/data"},
+		{"leading to nothing that is known", "viewfs://c/other", "", "", mounted, "fs.viewfs.mounttable"},
+		{"without a configuration", "viewfs://c/logs", "", "", nil, "fs.viewfs.mounttable"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			env := environment()
+			env.DefaultFS, env.Mounted = tc.defaultFS, tc.mounted
+			_, _, err := Parse(Map(map[string]string{KeyPath: tc.path, KeyDefaultScheme: tc.scheme}), env)
+			if err == nil || !strings.Contains(err.Error(), "viewfs") || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("the error doesn't name viewfs and %s: %v", tc.says, err)
+			}
+		})
+	}
+}
+
 func TestStateDirectory(t *testing.T) {
 	for _, tc := range []struct {
 		name, given, systemd, want string

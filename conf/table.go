@@ -51,6 +51,9 @@ const (
 	KeyExitTimeout         = "exit_timeout"
 	KeyHadoopConfDir       = "hadoop_conf_dir"
 	KeyHDFSUser            = "hdfs_user"
+	KeyKerberosPrincipal   = "kerberos_principal"
+	KeyKerberosKeytab      = "kerberos_keytab"
+	KeyKerberosConfig      = "kerberos_config"
 	KeyReplication         = "replication"
 	KeyBlockSize           = "block_size"
 )

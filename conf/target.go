@@ -53,7 +53,7 @@ func (p *parsing) checkTarget() {
 			p.wrong(KeyDefaultScheme, "use a scheme or a file system's URI, such as hdfs://nameservice: %w", err)
 			return
 		}
-		if !p.known(KeyDefaultScheme, d.Scheme) {
+		if d.Scheme != "viewfs" && !p.known(KeyDefaultScheme, d.Scheme) {
 			return
 		}
 	case p.env.DefaultFS != "":
@@ -71,6 +71,8 @@ func (p *parsing) checkTarget() {
 	switch {
 	case err != nil:
 		p.wrong(KeyPath, "%w", err)
+	case target.Scheme == "viewfs":
+		p.wrong(KeyPath, "viewfs mount tables aren't followed, since no rename leads from one file system to another: %s", p.behind(target))
 	case !p.known(KeyPath, target.Scheme):
 	case target.Scheme == "file" && target.Authority != "":
 		p.wrong(KeyPath, "%q is taken for a host, which a local path has none of; write file:///dir with three slashes", target.Authority)
@@ -81,6 +83,16 @@ func (p *parsing) checkTarget() {
 	default:
 		s.Target.Location = target
 	}
+}
+
+// behind says what to write instead of a path of a mount table.
+func (p *parsing) behind(mounted fs.Location) string {
+	if p.env.Mounted != nil {
+		if to := p.env.Mounted(mounted.Authority, mounted.Path); to != "" {
+			return "write " + to + ", which is what it leads to"
+		}
+	}
+	return "write the hdfs:// path that the mount table has for it (fs.viewfs.mounttable.*)"
 }
 
 func (p *parsing) known(key, scheme string) bool {

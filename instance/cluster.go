@@ -47,14 +47,6 @@ func (c cluster) defaultFS() (string, error) {
 	return c.hadoop.DefaultFS()
 }
 
-// settings are the properties as the driver takes them.
-func (c cluster) settings() (map[string]string, error) {
-	if c.err != nil {
-		return nil, c.err
-	}
-	return c.hadoop.Properties(), nil
-}
-
 // name makes the target name its NameNodes, so that a part that is rolled for
 // it goes there whatever the default is by then. It fails on a configuration
 // with which the target can never be opened.
@@ -72,11 +64,37 @@ func (c cluster) name(s *conf.Settings) error {
 	if s.Target.Location.Authority == "" {
 		s.Target.Location.Authority = service.Name
 	}
-	o := fs.Options{User: s.HDFS.User, Settings: c.hadoop.Properties()}
-	if err := (hdfsfs.Opener{System: c.system}).Check(s.Target.Location.Authority, o); err != nil {
-		return fmt.Errorf("%s %s: %w", conf.KeyPath, s.Target.Location, err)
+	_, err = c.describe(s)
+	return err
+}
+
+// describe says what an HDFS target comes to.
+func (c cluster) describe(s *conf.Settings) (hdfsfs.Description, error) {
+	o, err := c.options(s)
+	if err != nil {
+		return hdfsfs.Description{}, err
 	}
-	return nil
+	d, err := hdfsfs.Opener{System: c.system}.Describe(s.Target.Location.Authority, o)
+	if err != nil {
+		return hdfsfs.Description{}, fmt.Errorf("%s %s: %w", conf.KeyPath, s.Target.Location, err)
+	}
+	return d, nil
+}
+
+// options are what the driver for HDFS is opened with.
+func (c cluster) options(s *conf.Settings) (fs.Options, error) {
+	if c.err != nil {
+		return fs.Options{}, c.err
+	}
+	settings := c.hadoop.Properties()
+	for name, value := range map[string]string{
+		hdfsfs.SettingPrincipal: s.HDFS.Principal, hdfsfs.SettingKeytab: s.HDFS.Keytab, hdfsfs.SettingKrb5Config: s.HDFS.Krb5Config,
+	} {
+		if value != "" {
+			settings[name] = value
+		}
+	}
+	return fs.Options{User: s.HDFS.User, Settings: settings, Limits: s.Limits[schemeHDFS]}, nil
 }
 
 const schemeHDFS = "hdfs"

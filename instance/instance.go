@@ -135,14 +135,8 @@ func prepare(lookup conf.Lookup, sys System) (*prepared, error) {
 	if sys.Process == nil {
 		sys.Process = &Process{}
 	}
-	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
-	env := sys.Environment()
-	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
-	s, warnings, err := conf.Parse(lookup, env)
+	s, env, hadoop, warnings, err := settle(lookup, sys)
 	if err != nil {
-		return nil, err
-	}
-	if err := hadoop.name(&s); err != nil {
 		return nil, err
 	}
 	for _, w := range warnings {
@@ -186,6 +180,18 @@ func (p *prepared) open() (*Instance, error) {
 	return &Instance{opened, server, share}, nil
 }
 
+// settle reads an instance's configuration together with Hadoop's.
+func settle(lookup conf.Lookup, sys System) (s conf.Settings, env conf.Environment, hadoop cluster, warnings []string, err error) {
+	hadoop = findCluster(lookup, hadoopSystem(sys.Getenv))
+	env = sys.Environment()
+	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
+	env.Mounted = hadoop.hadoop.Mounted
+	if s, warnings, err = conf.Parse(lookup, env); err == nil {
+		err = hadoop.name(&s)
+	}
+	return s, env, hadoop, warnings, err
+}
+
 func makeStateDir(s *conf.Settings) error {
 	if s.State.DirIsDefault {
 		if err := CheckVolatile(s.State.Dir, Statfs); err != nil {
@@ -220,9 +226,7 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		WriterID: s.Files.WriterID, DefaultWriterID: defaultWriterID,
 		Target: s.Target.Location.Scheme + "://" + s.Target.Location.Authority, Base: s.Target.Location.Path,
 		OpenTarget: openTarget(s, sys.Registry, hadoop),
-		Upload: fs.UploadOptions{
-			FileMode: s.Files.FileMode, DirMode: s.Files.DirMode, Replication: s.HDFS.Replication, BlockSize: s.HDFS.BlockSize,
-		},
+		Upload:     uploadOptions(s),
 		NewAssigner: func() assigner.Assigner {
 			a, err := s.NewAssigner()
 			if err != nil {
@@ -238,6 +242,10 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
 		Directories: chunkfile.Directories{},
 	}, nil
+}
+
+func uploadOptions(s *conf.Settings) fs.UploadOptions {
+	return fs.UploadOptions{FileMode: s.Files.FileMode, DirMode: s.Files.DirMode, Replication: s.HDFS.Replication, BlockSize: s.HDFS.BlockSize}
 }
 
 // segmentSize keeps what is allocated ahead small beside the limit.
@@ -257,10 +265,9 @@ func openTarget(s *conf.Settings, r *fs.Registry, hadoop cluster) func(ctx conte
 		o := fs.Options{Limits: s.Limits[scheme]}
 		if scheme == schemeHDFS {
 			var err error
-			if o.Settings, err = hadoop.settings(); err != nil {
+			if o, err = hadoop.options(s); err != nil {
 				return nil, err
 			}
-			o.User = s.HDFS.User
 		}
 		return r.Acquire(ctx, at, o)
 	}

@@ -11,6 +11,8 @@ need cc gcc libc6-dev
 if [[ ${1:-} == all ]]; then
   need java openjdk-17-jdk-headless
   need mvn maven
+  PATH=$PATH:/usr/sbin need krb5kdc krb5-kdc krb5-admin-server
+  need kinit krb5-user
   need gzip gzip
   need bzip2 bzip2
   need zstd zstd

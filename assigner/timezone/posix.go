@@ -67,7 +67,9 @@ func (p *posix) summer() bool {
 	if p.rest == "" {
 		return true
 	}
-	return p.rule() && p.rule() && p.rest == ""
+	begins := p.rule()
+	ends := begins && p.rule()
+	return ends && p.rest == ""
 }
 
 func (p *posix) name() bool {

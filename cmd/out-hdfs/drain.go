@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -46,22 +45,12 @@ func drainCommand(stateDir *string) *cobra.Command {
 
 // drainOptions are the remembered options with the given ones over them.
 func drainOptions(stateDir string, set []string) (map[string]string, error) {
-	if _, err := options(stateDir); err != nil {
-		return nil, err
-	}
-	values, err := instance.Remembered(stateDir)
+	values, err := rememberedOptions(stateDir)
 	if err != nil {
 		return nil, err
 	}
-	if values == nil {
-		values = map[string]string{}
-	}
-	for _, s := range set {
-		key, value, ok := strings.Cut(s, "=")
-		if !ok {
-			return nil, fmt.Errorf("-o %q isn't KEY=VALUE", s)
-		}
-		values[strings.ToLower(key)] = value
+	if err := setOptions(values, set); err != nil {
+		return nil, err
 	}
 	values[conf.KeyStateDir] = stateDir
 	// What is left when Close gives up is tried again until the time is over.
@@ -69,12 +58,32 @@ func drainOptions(stateDir string, set []string) (map[string]string, error) {
 	return values, nil
 }
 
-func drain(ctx context.Context, out io.Writer, values map[string]string) error {
-	sys := instance.System{
-		Log: logger(), Registry: instance.NewRegistry(), Getenv: os.Getenv,
-		Owner: fmt.Sprintf("out-hdfs drain, pid %d", os.Getpid()),
+// rememberedOptions are those of the last start on a state directory.
+func rememberedOptions(stateDir string) (map[string]string, error) {
+	if _, err := options(stateDir); err != nil {
+		return nil, err
 	}
-	s, err := instance.Open(conf.Map(values), sys)
+	values, err := instance.Remembered(stateDir)
+	if values == nil {
+		values = map[string]string{}
+	}
+	return values, err
+}
+
+// setOptions puts options given as KEY=VALUE over values.
+func setOptions(values map[string]string, set []string) error {
+	for _, s := range set {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return fmt.Errorf("-o %q isn't KEY=VALUE", s)
+		}
+		values[strings.ToLower(key)] = value
+	}
+	return nil
+}
+
+func drain(ctx context.Context, out io.Writer, values map[string]string) error {
+	s, err := instance.Open(conf.Map(values), system("out-hdfs drain"))
 	if err != nil {
 		return err
 	}

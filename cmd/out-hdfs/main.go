@@ -1,6 +1,7 @@
 // Command out-hdfs is the operator's side of the plugin: it shows what a state
 // directory holds, ends what is held, adopts a directory that was moved, finishes
-// what an agent left behind, and lists and removes what damage had set aside.
+// what an agent left behind, lists and removes what damage had set aside, and
+// tries a configuration on its target.
 //
 // It talks to the agent that has the directory, if one runs, and otherwise
 // reads or opens the directory itself. It never writes into a directory that an
@@ -41,7 +42,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	cmd.PersistentFlags().StringVar(&stateDir, "state-dir", conf.DefaultStateDir(os.Getenv("STATE_DIRECTORY")), "the instance's state_dir")
-	cmd.AddCommand(statusCommand(&stateDir), resolveCommand(&stateDir), adoptCommand(&stateDir), drainCommand(&stateDir), damagedCommand(&stateDir))
+	cmd.AddCommand(statusCommand(&stateDir), resolveCommand(&stateDir), adoptCommand(&stateDir), drainCommand(&stateDir),
+		damagedCommand(&stateDir), checkCommand(&stateDir))
 	return cmd
 }
 

@@ -43,7 +43,7 @@ var layers = []layer{
 	// File systems.
 	{"sink/fs", ""},
 	{"sink/fs/localfs", "sink/fs"},
-	{"sink/fs/hdfsfs", "sink/fs sink/fs/hadoop"},
+	{"sink/fs/hdfsfs", "sink/fs sink/fs/hadoop sink/retry"},
 
 	// What the stages stand on and share.
 	{"sink/staging", "sink/disk"},
@@ -84,6 +84,8 @@ var outside = []layer{
 	{"github.com/fluent/fluent-bit-go/...", "fluentbit"},
 	{"github.com/colinmarc/hdfs/...", "sink/fs/hdfsfs"},
 	{"google.golang.org/protobuf/...", "sink/fs/hdfsfs"},
+	{"github.com/jcmturner/gokrb5/...", "sink/fs/hdfsfs"},
+	{"golang.org/x/text/...", "sink/fs/hadoop"},
 	{"github.com/linkedin/goavro/...", "codec/schema"},
 	{"github.com/parquet-go/...", "codec/parquet"},
 	{"github.com/klauspost/compress/...", "codec/codectest codec/compress codec/parquet"},

@@ -15,10 +15,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// admin calls the NameNode as the superuser.
-func (c *Cluster) admin(ctx context.Context, method string, request message) ([]field, error) {
-	return call(ctx, c.nameNode.addr, Superuser, method, request)
+// admin calls the active NameNode as the superuser: all of them in turn until
+// one doesn't say that it is a standby.
+func (c *Cluster) admin(ctx context.Context, method string, request message) (answer []field, err error) {
+	for _, n := range c.nameNodes {
+		answer, err = call(ctx, n.addr, Superuser, clientProtocol, method, request)
+		var remote *RemoteError
+		if err == nil || errors.As(err, &remote) && remote.Exception != standbyException {
+			return answer, err
+		}
+	}
+	return answer, err
 }
+
+const standbyException = "org.apache.hadoop.ipc.StandbyException"
 
 // HDFS's constants: SafeModeActionProto, and quotas that mean something else.
 const (
@@ -37,9 +47,10 @@ const (
 	permissionBits = 0o1777
 )
 
-// writable says whether the NameNode takes writes.
-func (c *Cluster) writable(ctx context.Context) (bool, error) {
-	fs, err := c.admin(ctx, "setSafeMode", message(nil).number(1, safeModeGet).number(2, 0))
+// writable says whether the NameNode at addr takes writes: it is active and not in
+// safe mode.
+func (c *Cluster) writable(ctx context.Context, addr string) (bool, error) {
+	fs, err := call(ctx, addr, Superuser, clientProtocol, "setSafeMode", message(nil).number(1, safeModeGet).number(2, 1))
 	if err != nil {
 		return false, err
 	}
@@ -129,6 +140,9 @@ func (c *Cluster) Chown(ctx context.Context, path, user string) error {
 
 // MkdirAs makes a directory, and what is missing above it, for a user.
 func (c *Cluster) MkdirAs(ctx context.Context, user, path string) error {
+	if c.kdc != nil {
+		return c.secureMkdirAs(ctx, user, path)
+	}
 	_, err := c.admin(ctx, "mkdirs", message(nil).text(1, path).message(2, message(nil).number(1, 0o755)).number(3, 1))
 	if err != nil {
 		return err
@@ -162,6 +176,9 @@ func (c *Cluster) CreateEncryptionZone(ctx context.Context, path string) error {
 // ListOpenFiles lists the files that somebody holds for writing, at and below
 // a path.
 func (c *Cluster) ListOpenFiles(ctx context.Context, path string) ([]string, error) {
+	if c.kdc != nil {
+		return c.secureOpenFiles(ctx, path)
+	}
 	fs, err := c.admin(ctx, "listOpenFiles", message(nil).number(1, 0).number(2, openFilesAll).text(3, path))
 	if err != nil {
 		return nil, err
@@ -209,7 +226,12 @@ func (c *Cluster) DFSAdmin(ctx context.Context, args ...string) (string, error) 
 }
 
 func (c *Cluster) run(ctx context.Context, class string, args ...string) (string, error) {
-	cmd := c.layout.command(ctx, class, args...)
+	cmd := c.command(ctx, class, args...)
+	if c.kdc != nil {
+		if err := c.login(ctx); err != nil {
+			return "", err
+		}
+	}
 	var out, diagnosis bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diagnosis
 	cmd.WaitDelay = 5 * time.Second

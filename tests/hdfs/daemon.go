@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 )
 
-// Daemon is a NameNode or a DataNode. Its methods are for one goroutine at a
+// Daemon is a NameNode, a DataNode or a JournalNode. Its methods are for one goroutine at a
 // time.
 type Daemon struct {
 	cluster *Cluster
@@ -31,9 +34,20 @@ func (d *Daemon) Addr() string { return d.addr }
 // Pid is the process's.
 func (d *Daemon) Pid() int { return d.p.cmd.Process.Pid }
 
+// command is a JVM in the cluster's surroundings.
+func (c *Cluster) command(ctx context.Context, class string, args ...string) *exec.Cmd {
+	cmd := c.layout.command(ctx, class, args...)
+	if c.kdc != nil {
+		// Before the class's name, after the program's.
+		cmd.Args = slices.Insert(cmd.Args, 1, "-Djava.security.krb5.conf="+c.kdc.Config())
+		cmd.Env = append(cmd.Env, "KRB5CCNAME="+c.layout.path("superuser.cache"))
+	}
+	return cmd
+}
+
 func (d *Daemon) start() error {
 	c := d.cluster
-	p, err := c.spawner.run(c.layout.command(context.Background(), d.class, d.args...), c.layout.path(d.name+".log"))
+	p, err := c.spawner.run(c.command(context.Background(), d.class, d.args...), c.layout.path(d.name+".log"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
@@ -72,6 +86,15 @@ func (d *Daemon) WaitDead(ctx context.Context) error {
 		ok, err := d.live(ctx)
 		return !ok, err
 	})
+}
+
+// listens says whether somebody takes connections at the daemon's address.
+func (d *Daemon) listens(ctx context.Context) (bool, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.addr)
+	if err != nil {
+		return false, err
+	}
+	return true, conn.Close()
 }
 
 // wait is the cluster's, and fails at once when the process has ended.

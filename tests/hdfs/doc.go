@@ -11,7 +11,9 @@
 // It needs a JDK (17 or later) and, the first time on a machine, Maven, which
 // brings the jars into build/hadoop of this repository. No JVM outlives the
 // process that started it, however that ends. The cluster's superuser is
-// [Superuser]; authentication is simple, so anybody is who he says.
+// [Superuser]; authentication is simple, so anybody is who he says, unless it is
+// started with a [KDC], which needs MIT's krb5kdc and kadmin.local. With
+// Options.HA two NameNodes share a JournalNode.
 //
 // Tests reach daemons by [Cluster.NameNode] and [Cluster.DataNode], to kill,
 // stop, continue and restart them. What an administrator would do is done over

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,9 @@ type installation struct {
 	lib  string // the jars
 	name string // a formatted NameNode's directory, to be copied
 	keys string // a key store's directory, to be copied
+	// shared has a formatted NameNode's directory, name, and the journal that it
+	// shares with another, both to be copied.
+	shared string
 }
 
 // install brings the jars and formats a NameNode, once per machine and pom.xml.
@@ -62,7 +66,8 @@ func install(ctx context.Context) (installation, error) {
 	}
 	sum := sha256.Sum256(pom)
 	dir := filepath.Join(base, hex.EncodeToString(sum[:6]))
-	in := installation{lib: filepath.Join(dir, "lib"), name: filepath.Join(dir, "name"), keys: filepath.Join(dir, "keys")}
+	in := installation{lib: filepath.Join(dir, "lib"), name: filepath.Join(dir, "name"), keys: filepath.Join(dir, "keys"),
+		shared: filepath.Join(dir, "shared")}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return installation{}, fmt.Errorf("make a place for Hadoop's jars: %w", err)
 	}
@@ -81,6 +86,9 @@ func install(ctx context.Context) (installation, error) {
 		return installation{}, err
 	}
 	if err := once(in.keys, func(to string) error { return makeKey(ctx, in.lib, to) }); err != nil {
+		return installation{}, err
+	}
+	if err := once(in.shared, func(to string) error { return formatShared(ctx, in.lib, to) }); err != nil {
 		return installation{}, err
 	}
 	return in, nil
@@ -121,6 +129,45 @@ func download(ctx context.Context, to string) error {
 // format makes an empty namespace. Every cluster begins with a copy of it.
 func format(ctx context.Context, lib, to string) error {
 	return prepare(ctx, lib, properties{"dfs.namenode.name.dir": "file://" + to}, classNameNode, "-format", "-nonInteractive", "-clusterid", "tests")
+}
+
+// formatShared makes an empty namespace whose edits are in a journal.
+func formatShared(ctx context.Context, lib, to string) error {
+	ports, err := reserve(4)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "out_hdfs-prepare-")
+	if err != nil {
+		return errors.Join(err, ports.release())
+	}
+	c := &Cluster{layout: layout{dir: work, installation: installation{lib: lib}}, spawner: newSpawner(), ports: ports}
+	return errors.Join(c.formatShared(ctx, to), c.Stop())
+}
+
+func (c *Cluster) formatShared(ctx context.Context, to string) error {
+	site := haProperties(c.ports.address(2))
+	maps.Copy(site, properties{
+		"dfs.nameservices": Nameservice, "dfs.ha.namenodes." + Nameservice: "nn1,nn2", "dfs.ha.namenode.id": "nn1",
+		"dfs.namenode.rpc-address." + Nameservice + ".nn1": c.ports.address(0), "dfs.namenode.rpc-address." + Nameservice + ".nn2": c.ports.address(1),
+		"dfs.namenode.name.dir": "file://" + filepath.Join(to, "name"), "dfs.journalnode.edits.dir": filepath.Join(to, "journal"),
+		"dfs.journalnode.rpc-address": c.ports.address(2), "dfs.journalnode.http-address": c.ports.address(3),
+	})
+	if err := c.layout.write(properties{"fs.defaultFS": "hdfs://" + Nameservice}, site); err != nil {
+		return err
+	}
+	c.journal = &Daemon{cluster: c, name: "journal", class: classJournalNode, addr: c.ports.address(2)}
+	if err := c.journal.start(); err != nil {
+		return err
+	}
+	if err := c.journal.wait(ctx, "listening", c.journal.listens); err != nil {
+		return err
+	}
+	out, err := c.layout.command(ctx, classNameNode, "-format", "-force", "-nonInteractive", "-clusterid", "tests").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("format a shared namespace: %w\n%s", err, tail(out))
+	}
+	return nil
 }
 
 // zoneKey is the key of all encryption zones.

@@ -16,11 +16,12 @@ import (
 const Superuser = "hdfs"
 
 const (
-	classNameNode = "org.apache.hadoop.hdfs.server.namenode.NameNode"
-	classDataNode = "org.apache.hadoop.hdfs.server.datanode.DataNode"
-	classFsShell  = "org.apache.hadoop.fs.FsShell"
-	classDFSAdmin = "org.apache.hadoop.hdfs.tools.DFSAdmin"
-	classKeyShell = "org.apache.hadoop.crypto.key.KeyShell"
+	classNameNode    = "org.apache.hadoop.hdfs.server.namenode.NameNode"
+	classJournalNode = "org.apache.hadoop.hdfs.qjournal.server.JournalNode"
+	classDataNode    = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+	classFsShell     = "org.apache.hadoop.fs.FsShell"
+	classDFSAdmin    = "org.apache.hadoop.hdfs.tools.DFSAdmin"
+	classKeyShell    = "org.apache.hadoop.crypto.key.KeyShell"
 )
 
 // properties are Hadoop's, by name.

@@ -74,11 +74,14 @@ func fields(m []byte) ([]field, error) {
 	return out, nil
 }
 
-// protocol is Hadoop's name of the one interface that is called here.
-const protocol = "org.apache.hadoop.hdfs.protocol.ClientProtocol"
+// Hadoop's names of the interfaces that are called here.
+const (
+	clientProtocol = "org.apache.hadoop.hdfs.protocol.ClientProtocol"
+	haProtocol     = "org.apache.hadoop.ha.HAServiceProtocol"
+)
 
-// call makes one RPC of ClientProtocol as user, on a connection of its own.
-func call(ctx context.Context, addr, user, method string, request message) ([]field, error) {
+// call makes one RPC of a protocol as user, on a connection of its own.
+func call(ctx context.Context, addr, user, protocol, method string, request message) ([]field, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err

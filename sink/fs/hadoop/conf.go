@@ -12,6 +12,19 @@ import (
 type Conf struct {
 	properties map[string]string
 	system     System
+	files      []string // that were read; none if it wasn't loaded
+}
+
+// Files are the files that the configuration was loaded from, those that were
+// included too. The caller must not change them.
+func (c Conf) Files() []string { return c.files }
+
+// where names the files, for an error.
+func (c Conf) where() string {
+	if len(c.files) == 0 {
+		return "no core-site.xml or hdfs-site.xml was read (see hadoop_conf_dir)"
+	}
+	return strings.Join(c.files, ", ") + " read"
 }
 
 // System is the process around a configuration: what ${…} may name.

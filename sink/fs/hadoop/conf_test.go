@@ -31,6 +31,20 @@ func p(name, value string) string {
 	return "<property><name>" + name + "</name><value>" + value + "</value></property>"
 }
 
+// utf16 is text of the Latin alphabet in UTF-16 with a byte order mark.
+func utf16(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, r := range text {
+		out = append(out, byte(r), byte(r>>8))
+	}
+	return string(out)
+}
+
+// include is an XInclude element.
+func include(href, content string) string {
+	return `<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="` + href + `">` + content + `</xi:include>`
+}
+
 func directory(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,6 +88,32 @@ func TestLoad(t *testing.T) {
 		{"a new name after the old", map[string]string{"core-site.xml": site(p("fs.default.name", "hdfs://old")), "hdfs-site.xml": site(p("fs.defaultFS", "hdfs://new"))},
 			map[string]string{"fs.defaultFS": "hdfs://new"}},
 		{"a byte order mark", map[string]string{"core-site.xml": "\ufeff" + site(p("a", "1"))}, map[string]string{"a": "1"}},
+		{"an include, what follows it winning", map[string]string{
+			"core-site.xml": site(p("a", "0") + p("b", "0") + include("more.xml", "") + p("b", "2")), "more.xml": site(p("a", "1") + p("b", "1")),
+		}, map[string]string{"a": "1", "b": "2"}},
+		{"an include in an include, both relative to the directory", map[string]string{
+			"core-site.xml": site(include("one.xml", "")), "one.xml": site(include("two.xml", "") + p("b", "2")), "two.xml": site(p("a", "1")),
+		}, map[string]string{"a": "1", "b": "2"}},
+		{"a final one of an include", map[string]string{
+			"core-site.xml": site(include("more.xml", "")), "more.xml": site("<property><name>a</name><value>1</value><final>true</final></property>"),
+			"hdfs-site.xml": site(p("a", "2")),
+		}, map[string]string{"a": "1"}},
+		{"a fallback for a file that isn't there", map[string]string{
+			"core-site.xml": site(include("none.xml", "<xi:fallback>"+p("a", "1")+include("more.xml", "")+"</xi:fallback>") + p("c", "3")), "more.xml": site(p("b", "2")),
+		}, map[string]string{"a": "1", "b": "2", "c": "3"}},
+		{"an empty fallback", map[string]string{"core-site.xml": site(include("none.xml", "<fallback/>") + p("a", "1"))}, map[string]string{"a": "1"}},
+		{"a fallback that isn't needed", map[string]string{
+			"core-site.xml": site(include("more.xml", "<xi:fallback>"+p("a", "2")+include("none.xml", "")+"</xi:fallback>")), "more.xml": site(p("a", "1")),
+		}, map[string]string{"a": "1"}},
+		{"an include without href", map[string]string{"core-site.xml": site(`<include/>` + p("a", "1"))}, map[string]string{"a": "1"}},
+		{"ISO-8859-1", map[string]string{"core-site.xml": "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><configuration>" + p("a", "K\xf6ln") + "</configuration>"},
+			map[string]string{"a": "Köln"}},
+		{"GBK", map[string]string{"core-site.xml": "<?xml version=\"1.0\" encoding=\"GBK\"?><configuration>" + p("a", "\xd6\xd0\xce\xc4") + "</configuration>"},
+			map[string]string{"a": "中文"}},
+		{"US-ASCII", map[string]string{"core-site.xml": "<?xml version=\"1.0\" encoding=\"us-ascii\"?><configuration>" + p("a", "1") + "</configuration>"},
+			map[string]string{"a": "1"}},
+		{"UTF-16", map[string]string{"core-site.xml": utf16("<?xml version=\"1.0\" encoding=\"UTF-16\"?><configuration>" + p("a", "Köln") + "</configuration>")},
+			map[string]string{"a": "Köln"}},
 		{"a style sheet and a DOCTYPE", map[string]string{
 			"core-site.xml": "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<?xml-stylesheet type=\"text/xsl\" href=\"configuration.xsl\"?>\n<configuration>" + p("a", "1") + "</configuration>\n",
 		}, map[string]string{"a": "1"}},
@@ -96,19 +136,26 @@ func TestLoadRefuses(t *testing.T) {
 		"text":                      "fs.defaultFS=hdfs://a",
 		"a broken file":             "<configuration><property><name>a</name>",
 		"another root":              "<settings>" + p("a", "1") + "</settings>",
-		"an include":                site(`<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="other.xml"/>` + p("a", "1")),
-		"an include in another":     site(`<include href="other.xml"/>`),
+		"an include of nothing":     site(include("other.xml", "") + p("a", "1")),
+		"an include of the web":     site(include("http://conf.example.com/other.xml", "<fallback/>")),
+		"an include of itself":      site(include("core-site.xml", "")),
+		"an include of garbage":     site(include("garbage", "<fallback/>")),
 		"an encoding that is none":  `<?xml version="1.0" encoding="klingon"?><configuration/>`,
 		"an entity of its own file": `<!DOCTYPE c [<!ENTITY x SYSTEM "file:///etc/passwd">]><configuration>` + p("a", "&x;") + `</configuration>`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := directory(t, map[string]string{"core-site.xml": content})
+			dir := directory(t, map[string]string{"core-site.xml": content, "garbage": "garbage"})
 			c, err := Load(dir, env())
 			if err == nil {
 				t.Fatalf("no error, properties %v", c.Properties())
 			}
 			if !strings.Contains(err.Error(), "core-site.xml") {
 				t.Errorf("the error doesn't name the file: %v", err)
+			}
+			if _, href, ok := strings.Cut(content, `href="`); ok {
+				if href, _, _ = strings.Cut(href, `"`); !strings.Contains(err.Error(), href) {
+					t.Errorf("the error doesn't name the href %s: %v", href, err)
+				}
 			}
 		})
 	}
@@ -285,26 +332,30 @@ func TestUmask(t *testing.T) {
 }
 
 func TestSecurity(t *testing.T) {
-	const auth, protection, encrypt = "hadoop.security.authentication", "dfs.data.transfer.protection", "dfs.encrypt.data.transfer"
+	const auth, rpc, protection, encrypt = "hadoop.security.authentication", "hadoop.rpc.protection", "dfs.data.transfer.protection", "dfs.encrypt.data.transfer"
 	for _, row := range []struct {
 		name       string
 		properties map[string]string
 		want       Security
 		fails      bool
 	}{
-		{"nothing said", nil, Security{}, false},
-		{"simple", map[string]string{auth: "simple"}, Security{}, false},
-		{"kerberos", map[string]string{auth: "KERBEROS", "dfs.namenode.kerberos.principal": "nn/_HOST@R"}, Security{Kerberos: true, NameNodePrincipal: "nn/_HOST@R"}, false},
-		{"the strongest protection", map[string]string{protection: "privacy, authentication,integrity"}, Security{Protection: "privacy"}, false},
-		{"one", map[string]string{protection: "integrity"}, Security{Protection: "integrity"}, false},
-		{"encryption is the strongest", map[string]string{protection: "authentication", encrypt: "true"}, Security{Protection: "privacy"}, false},
+		{"nothing said", nil, Security{RPCProtection: "authentication"}, false},
+		{"simple", map[string]string{auth: "simple"}, Security{RPCProtection: "authentication"}, false},
+		{"kerberos", map[string]string{auth: "KERBEROS", "dfs.namenode.kerberos.principal": "nn/_HOST@R"}, Security{Kerberos: true, NameNodePrincipal: "nn/_HOST@R", RPCProtection: "authentication"}, false},
+		{"the strongest protection", map[string]string{protection: "privacy, authentication,integrity"}, Security{RPCProtection: "authentication", Protection: "privacy"}, false},
+		{"one", map[string]string{protection: "integrity"}, Security{RPCProtection: "authentication", Protection: "integrity"}, false},
+		{"encryption is the strongest", map[string]string{protection: "authentication", encrypt: "true"}, Security{RPCProtection: "authentication", Protection: "privacy"}, false},
+		{"calls in private", map[string]string{rpc: "privacy"}, Security{RPCProtection: "privacy"}, false},
+		{"calls at least signed", map[string]string{rpc: "privacy,integrity"}, Security{RPCProtection: "integrity"}, false},
+		{"calls as they like", map[string]string{rpc: "privacy,authentication"}, Security{RPCProtection: "authentication"}, false},
+		{"another protection of calls", map[string]string{rpc: "some"}, Security{}, true},
 		{"another authentication", map[string]string{auth: "certificate"}, Security{}, true},
 		{"another protection", map[string]string{protection: "some"}, Security{}, true},
 		{"encryption that isn't a yes or no", map[string]string{encrypt: "some"}, Security{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := New(row.properties, env()).Security()
-			if got != row.want || (err != nil) != row.fails {
+			if !row.fails && got != row.want || (err != nil) != row.fails {
 				t.Errorf("security is %+v, %v, want %+v", got, err, row.want)
 			}
 		})
@@ -352,6 +403,55 @@ func TestService(t *testing.T) {
 				t.Errorf("service is %+v, %v, want %+v", got, err, row.want)
 			}
 		})
+	}
+}
+
+// TestWhatIsMissingIsToldWithTheFilesThatWereRead: an operator sees where he is to
+// look, and what is there.
+func TestWhatIsMissingIsToldWithTheFilesThatWereRead(t *testing.T) {
+	dir := directory(t, map[string]string{
+		"core-site.xml": site(p("fs.defaultFS", "s3a://bucket")),
+		"hdfs-site.xml": site(include("ha.xml", "")),
+		"ha.xml":        site(p("dfs.nameservices", "logs,archive") + p("dfs.ha.namenodes.logs", "nn1,nn2") + p("dfs.namenode.rpc-address.logs.nn1", "a:8020")),
+	})
+	files := []string{dir + "/core-site.xml", dir + "/hdfs-site.xml", dir + "/ha.xml"}
+	for _, row := range []struct {
+		name, authority string
+		says            []string
+	}{
+		{"a nameservice that isn't configured", "log", append(files, "logs, archive")},
+		{"a NameNode without an address", "logs", append(files, "dfs.namenode.rpc-address.logs.nn2 isn't set", "dfs.namenode.rpc-address.logs.nn1=a:8020")},
+		{"a nameservice without addresses", "archive", append(files, "dfs.namenode.rpc-address.archive isn't set", "none of its properties")},
+		{"a default that is no HDFS", "", append(files, "s3a://bucket")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c, err := Load(dir, env())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Service(row.authority)
+			for _, want := range row.says {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("the error doesn't say %q: %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestMounted(t *testing.T) {
+	const table = "fs.viewfs.mounttable."
+	c := New(map[string]string{
+		table + "c.link./logs": "hdfs://ns1/logs", table + "c.link./logs/web": "hdfs://ns2/w/", table + "default.link./": "hdfs://ns3/",
+		table + "f.linkFallback": "hdfs://ns4/rest", table + "m.linkMergeSlash": "hdfs://ns5/",
+	}, env())
+	for _, row := range []struct{ table, path, want string }{
+		{"c", "/logs/a", "hdfs://ns1/logs/a"}, {"c", "/logs", "hdfs://ns1/logs"}, {"c", "/logs/web/a", "hdfs://ns2/w/a"}, {"c", "/logs/website", "hdfs://ns1/logs/website"},
+		{"c", "/other", ""}, {"none", "/logs", ""}, {"", "/logs", "hdfs://ns3/logs"}, {"f", "/logs", "hdfs://ns4/rest/logs"}, {"m", "/logs", "hdfs://ns5/logs"},
+	} {
+		if got := c.Mounted(row.table, row.path); got != row.want {
+			t.Errorf("%s of %s leads to %q, want %q", row.path, row.table, got, row.want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package hadoop
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -54,7 +55,7 @@ func (c Conf) Service(authority string) (Service, error) {
 	// configured it is more likely a wrong one of these, which the error of the
 	// name look-up then wouldn't tell.
 	if len(services) > 0 && !strings.Contains(authority, ".") {
-		return Service{}, fmt.Errorf("hdfs://%s: dfs.nameservices names %s; use one of these, or host:port", authority, strings.Join(services, ", "))
+		return Service{}, fmt.Errorf("hdfs://%s: dfs.nameservices names %s; use one of these, or host:port (%s)", authority, strings.Join(services, ", "), c.where())
 	}
 	return Service{Name: authority, Addresses: []string{net.JoinHostPort(authority, DefaultPort)}}, nil
 }
@@ -75,9 +76,12 @@ func (c Conf) defaultAuthority() (string, error) {
 		return services[0], nil
 	}
 	if ok && !strings.EqualFold(scheme, "hdfs") {
-		return "", errors.Join(err, fmt.Errorf("fs.defaultFS is %s, which is no HDFS: write hdfs://nameservice/… or hdfs://host:port/…", uri))
+		return "", errors.Join(err, fmt.Errorf("fs.defaultFS is %s, which is no HDFS: write hdfs://nameservice/… or hdfs://host:port/… (%s)", uri, c.where()))
 	}
-	return "", errors.Join(err, errors.New("hdfs:/// names no NameNode and Hadoop's configuration none either: set hadoop_conf_dir, or write hdfs://nameservice/… or hdfs://host:port/…"))
+	if err == nil && len(services) > 1 {
+		err = fmt.Errorf("dfs.nameservices names %s: write hdfs:// and one of these", strings.Join(services, ", "))
+	}
+	return "", errors.Join(err, fmt.Errorf("hdfs:/// names no NameNode and Hadoop's configuration none either: set hadoop_conf_dir, or write hdfs://nameservice/… or hdfs://host:port/… (%s)", c.where()))
 }
 
 // nameservice finds the NameNodes of one that dfs.nameservices names.
@@ -100,7 +104,7 @@ func (c Conf) nameservice(name string) (Service, error) {
 			return Service{}, err
 		}
 		if address == "" {
-			return Service{}, fmt.Errorf("nameservice %s: property %s isn't set; see hdfs-site.xml", name, key)
+			return Service{}, fmt.Errorf("nameservice %s: property %s isn't set; set are %s (%s)", name, key, c.set("dfs.ha.namenodes."+name, "dfs.namenode.rpc-address."+name), c.where())
 		}
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			address = net.JoinHostPort(address, DefaultPort)
@@ -108,4 +112,21 @@ func (c Conf) nameservice(name string) (Service, error) {
 		s.Addresses = append(s.Addresses, address)
 	}
 	return s, nil
+}
+
+// set names the properties that begin with one of the prefixes, with their
+// values.
+func (c Conf) set(prefixes ...string) string {
+	var found []string
+	for _, name := range slices.Sorted(maps.Keys(c.properties)) {
+		for _, prefix := range prefixes {
+			if name == prefix || strings.HasPrefix(name, prefix+".") {
+				found = append(found, name+"="+c.properties[name])
+			}
+		}
+	}
+	if len(found) == 0 {
+		return "none of its properties"
+	}
+	return strings.Join(found, ", ")
 }

@@ -14,6 +14,10 @@ type Security struct {
 	Kerberos bool
 	// NameNodePrincipal is the NameNode's own, such as "nn/_HOST@EXAMPLE.COM".
 	NameNodePrincipal string
+	// RPCProtection is the weakest protection of calls to the NameNode that the
+	// configuration lets pass: "authentication", which is the default,
+	// "integrity" or "privacy".
+	RPCProtection string
 	// Protection is "", "authentication", "integrity" or "privacy": the
 	// strongest that is configured, since servers may ask for it.
 	Protection string
@@ -39,17 +43,14 @@ func (c Conf) Security() (Security, error) {
 	if s.NameNodePrincipal, err = c.Get("dfs.namenode.kerberos.principal"); err != nil {
 		return s, err
 	}
-	levels, err := c.List("dfs.data.transfer.protection")
+	weakest, _, err := c.protection("hadoop.rpc.protection")
 	if err != nil {
 		return s, err
 	}
-	strongest := 0
-	for _, l := range levels {
-		i := slices.Index(protections, strings.ToLower(l))
-		if i < 0 {
-			return s, fmt.Errorf("property dfs.data.transfer.protection is %q, must be of authentication, integrity and privacy", strings.Join(levels, ","))
-		}
-		strongest = max(strongest, i)
+	s.RPCProtection = protections[max(weakest, 1)]
+	_, strongest, err := c.protection("dfs.data.transfer.protection")
+	if err != nil {
+		return s, err
 	}
 	encrypt, err := c.Bool("dfs.encrypt.data.transfer", false)
 	if encrypt {
@@ -57,4 +58,24 @@ func (c Conf) Security() (Security, error) {
 	}
 	s.Protection = protections[strongest]
 	return s, err
+}
+
+// protection is the weakest and the strongest of a list, as indexes of
+// protections, 0 if it isn't set.
+func (c Conf) protection(name string) (weakest, strongest int, err error) {
+	levels, err := c.List(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	for n, l := range levels {
+		i := slices.Index(protections, strings.ToLower(l))
+		if i < 0 {
+			return 0, 0, fmt.Errorf("property %s is %q, must be of authentication, integrity and privacy", name, strings.Join(levels, ","))
+		}
+		strongest = max(strongest, i)
+		if n == 0 || i < weakest {
+			weakest = i
+		}
+	}
+	return weakest, strongest, nil
 }

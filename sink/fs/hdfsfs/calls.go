@@ -9,6 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
 // These are calls of Hadoop's ClientProtocol that the client library doesn't
@@ -31,12 +33,14 @@ var (
 	methodDelete        = method{"delete", []string{"src", "recursive"}, "result"}
 	methodSetPermission = method{"setPermission", []string{"src", "permission"}, ""}
 	methodComplete      = method{"complete", []string{"src", "clientName", "last", "fileId"}, "result"}
+	methodRenewLease    = method{"renewLease", []string{"clientName"}, ""}
+	methodEncryptionKey = method{"getDataEncryptionKey", nil, "dataEncryptionKey"}
 	methodListing       = method{"getListing", []string{"src", "startAfter", "needLocation"}, "dirList"}
 )
 
 // checkCalls returns an error if a message isn't what this file expects.
 func checkCalls() error {
-	for _, m := range []method{methodFileInfo, methodIsFileClosed, methodRename, methodMkdirs, methodDelete, methodSetPermission, methodComplete, methodListing} {
+	for _, m := range []method{methodFileInfo, methodIsFileClosed, methodRename, methodMkdirs, methodDelete, methodSetPermission, methodComplete, methodListing, methodEncryptionKey, methodRenewLease} {
 		req, err := newMessage(m.name, "Request")
 		if err != nil {
 			return err
@@ -158,6 +162,37 @@ func setPermission(x executor, p string, mode uint32) error {
 func complete(x executor, p, clientName string, last protoreflect.Message, fileID uint64) (bool, error) {
 	v, err := call(x, methodComplete, p, clientName, last, fileID)
 	return v.IsValid() && v.Bool(), err
+}
+
+const safeModeException = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
+
+// checkActive fails if the NameNode isn't the active one, to its own knowledge. A
+// client renews the leases that it has, which is an edit of nothing if it has
+// none, and which a standby and an observer refuse. In safe mode an active
+// NameNode refuses it too, but only once it knows that it is active
+// (FSNamesystem.renewLease).
+func checkActive(x executor, clientName string) error {
+	_, err := call(x, methodRenewLease, clientName)
+	var remote hdfs.Error
+	if errors.As(err, &remote) && remote.Exception() == safeModeException {
+		return nil
+	}
+	return err
+}
+
+// refuseRouter fails if what answers is a Router of router-based federation, which
+// looks like a NameNode of many namespaces: file numbers repeat there, no file is
+// found by its number, and no edit proves anything about another namespace. A
+// NameNode tells anybody its key for encrypted data, or that it has none; a Router
+// doesn't know the call (RouterClientProtocol of Hadoop 3.4).
+func refuseRouter(x executor) error {
+	_, err := call(x, methodEncryptionKey)
+	var remote hdfs.Error
+	if errors.As(err, &remote) && remote.Exception() == "java.lang.UnsupportedOperationException" {
+		return &fs.Error{Op: "open", Path: "/", Class: fs.Unsupported,
+			Err: errors.New("this is a Router (router-based federation) and no NameNode: write the nameservice behind it that the path is mounted from (hdfs dfsrouteradmin -ls)")}
+	}
+	return err
 }
 
 // getListing returns entries of a directory after a name, in name order, and

@@ -35,6 +35,7 @@ type config struct {
 	dataTimeout    time.Duration // per read or write on a DataNode's connection
 
 	security hadoop.Security
+	kerberos *kerberosConfig // nil without Kerberos
 }
 
 // readConfig reads and checks everything at once.
@@ -43,10 +44,7 @@ func readConfig(authority string, o fs.Options, system hadoop.System) (config, e
 	var errs []error
 	service, err := h.Service(authority)
 	errs = append(errs, err)
-	c := config{name: service.Name, addresses: service.Addresses, user: userName(o.User, system)}
-	if c.user == "" {
-		errs = append(errs, errors.New("the user has no name: set hdfs_user or HADOOP_USER_NAME"))
-	}
+	c := config{name: service.Name, addresses: service.Addresses}
 	c.useHostname, err = h.Bool("dfs.client.use.datanode.hostname", false)
 	errs = append(errs, err)
 	c.replication, err = h.Int("dfs.replication", 0)
@@ -77,8 +75,17 @@ func readConfig(authority string, o fs.Options, system hadoop.System) (config, e
 	c.dataTimeout += time.Duration(replicas) * pipelineExtra
 	c.security, err = h.Security()
 	errs = append(errs, err)
-	if c.security.Kerberos {
-		errs = append(errs, errors.New("the cluster wants Kerberos (hadoop.security.authentication), which this release can't do"))
+	if c.security.Kerberos || o.Settings[SettingPrincipal] != "" {
+		c.kerberos, err = readKerberos(o, c.security, system, c.addresses)
+		errs = append(errs, err)
+		c.user = o.User
+		if c.kerberos != nil && c.user == "" {
+			c.user = c.kerberos.shortName()
+		}
+		return c, errors.Join(errs...)
+	}
+	if c.user = userName(o.User, system); c.user == "" {
+		errs = append(errs, errors.New("the user has no name: set hdfs_user or HADOOP_USER_NAME"))
 	}
 	return c, errors.Join(errs...)
 }

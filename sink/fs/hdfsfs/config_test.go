@@ -79,7 +79,7 @@ func TestUserName(t *testing.T) {
 func TestConfigReportsEveryMistake(t *testing.T) {
 	_, err := readConfig("a:b:c", fs.Options{Settings: map[string]string{
 		"dfs.replication": "many", "dfs.blocksize": "big", "fs.permissions.umask-mode": "none", "dfs.client.use.datanode.hostname": "some",
-		"ipc.client.rpc-timeout.ms": "long", "hadoop.security.authentication": "kerberos",
+		"ipc.client.rpc-timeout.ms": "long", "dfs.data.transfer.protection": "some",
 	}}, hadoop.System{})
 	if err == nil {
 		t.Fatal("no error")

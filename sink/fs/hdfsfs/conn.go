@@ -29,6 +29,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	if err == nil && c.nameNode {
+		c.session.asked.Store(0)
 		err = c.answers.pass(p[:n])
 	}
 	if err != nil {
@@ -46,6 +47,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	if err := set(time.Now().Add(c.timeout)); err != nil {
 		return 0, c.failed(err)
 	}
+	if c.nameNode {
+		c.session.asked.Store(time.Now().UnixNano())
+	}
 	n, err := c.Conn.Write(p)
 	if err != nil {
 		return n, c.failed(err)
@@ -54,15 +58,16 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 func (c *conn) failed(err error) error {
-	if c.nameNode {
-		c.session.broken.Store(true)
-	}
 	c.Close()
 	return err
 }
 
-// Close closes the connection and forgets it.
+// Close closes the connection and forgets it. The library closes a NameNode's
+// when that says that it is a standby.
 func (c *conn) Close() error {
+	if c.nameNode {
+		c.session.broken.Store(true)
+	}
 	c.session.mu.Lock()
 	delete(c.session.conns, c)
 	c.session.mu.Unlock()

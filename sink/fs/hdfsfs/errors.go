@@ -36,6 +36,7 @@ const (
 	adviceWait    = "it is tried again by itself"
 	adviceSafe    = "wait until the NameNode leaves safe mode, or run hdfs dfsadmin -safemode leave"
 	adviceActive  = "see that one NameNode is active (hdfs haadmin -getAllServiceState) and that all of them are configured"
+	adviceAddress = "see that a NameNode runs, and that its address is right (fs.defaultFS or dfs.namenode.rpc-address)"
 	adviceEntries = "the directory is full: raise dfs.namenode.fs-limits.max-directory-items, or use smaller buckets"
 )
 
@@ -67,12 +68,12 @@ var exceptions = map[string]verdict{
 	"org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException":      {fs.Path, "shorten the bucket's or the part's name, or raise dfs.namenode.fs-limits.max-component-length"},
 	"org.apache.hadoop.hdfs.protocol.FSLimitException$MaxDirectoryItemsExceededException": {fs.Path, adviceEntries},
 	"org.apache.hadoop.hdfs.protocol.SnapshotAccessControlException":                      {fs.Path, "a snapshot can't be written to: name another directory"},
-	"org.apache.hadoop.hdfs.server.namenode.SafeModeException":                            {fs.Target, adviceSafe},
-	"org.apache.hadoop.ipc.StandbyException":                                              {fs.Target, adviceActive},
-	"org.apache.hadoop.ipc.ObserverRetryOnActiveException":                                {fs.Target, adviceActive},
-	"org.apache.hadoop.ipc.RetriableException":                                            {fs.Target, adviceWait},
-	"org.apache.hadoop.hdfs.protocol.RetriableException":                                  {fs.Target, adviceWait},
-	"org.apache.hadoop.ipc.CallQueueTooBigException":                                      {fs.Target, adviceWait},
+	safeModeException: {fs.Target, adviceSafe},
+	standbyException:  {fs.Target, adviceActive},
+	observerException: {fs.Target, adviceActive},
+	"org.apache.hadoop.ipc.RetriableException":           {fs.Target, adviceWait},
+	"org.apache.hadoop.hdfs.protocol.RetriableException": {fs.Target, adviceWait},
+	"org.apache.hadoop.ipc.CallQueueTooBigException":     {fs.Target, adviceWait},
 	notReplicatedYet: {fs.Target, adviceWait},
 	"org.apache.hadoop.security.authorize.AuthorizationException":  {fs.Target, "let the user in (hadoop-policy.xml, hadoop.proxyuser.*), or set hdfs_user"},
 	"org.apache.hadoop.security.token.SecretManager$InvalidToken":  {fs.Target, adviceWait},
@@ -99,6 +100,13 @@ func failed(ctx context.Context, op, p string, err error, e effect) error {
 	if errors.As(err, &done) {
 		return err
 	}
+	var none *noNameNodeError
+	if errors.As(err, &none) && ctx.Err() == nil {
+		return &fs.Error{Op: op, Path: p, Class: fs.Target, Err: advise(err, none.advice())}
+	}
+	if isStandby(err) { // the library's text names whatever call noticed it
+		return &fs.Error{Op: op, Path: p, Class: fs.Target, Err: &standbyError{err}}
+	}
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
 		v := judge(remote, e)
@@ -114,7 +122,7 @@ func failed(ctx context.Context, op, p string, err error, e effect) error {
 	var dial *dialError
 	switch {
 	case strings.HasPrefix(err.Error(), noNamenodes):
-		class, advice = fs.Target, "see that a NameNode runs, and that its address is right (fs.defaultFS or dfs.namenode.rpc-address)"
+		class, advice = fs.Target, adviceAddress
 	case errors.As(err, &dial):
 		class, advice = fs.Target, adviceWait
 	case e == reading:
@@ -173,6 +181,14 @@ func ended(ctx context.Context, op, p string, err error) error {
 	}
 	return &fs.Error{Op: op, Path: p, Class: fs.Unclear, Err: cause}
 }
+
+// standbyError is that the NameNode became a standby in the middle of an act.
+type standbyError struct{ err error }
+
+func (e *standbyError) Error() string {
+	return "the NameNode is no longer the active one; " + adviceWait
+}
+func (e *standbyError) Unwrap() error { return e.err }
 
 func advise(err error, advice string) error {
 	if advice == "" {

@@ -17,11 +17,20 @@
 //
 // # Sessions
 //
-// Each call has a session to itself, a client with a connection to the NameNode
-// of its own, taken from a pool and given back. So a call that hangs holds up
+// Each call has a session to itself, a client with one connection to one
+// NameNode, taken from a pool and given back. So a call that hangs holds up
 // nobody, a ctx that ends cuts this call's connections only, and Locate has one
 // connection on which nobody else acts. A session on which anything went wrong
 // is thrown away. Every dial, every call and every packet has a deadline.
+//
+// With several NameNodes a session is on one that said that it is active (find.go).
+// A call that has done nothing yet waits for a takeover, and one whose NameNode
+// hangs is ended when another is active (watch.go).
+//
+// # Kerberos
+//
+// One log-in serves all sessions and is renewed in time (tickets.go). No key and no
+// ticket is in an error.
 //
 // Never here: an append, a truncate, a second Close after an error, a retry of
 // a change, a list of a directory to find files of ours.
@@ -35,6 +44,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
@@ -61,13 +71,6 @@ var (
 	_ fs.Reader = (*Driver)(nil)
 )
 
-// Check reads the configuration as Open does, without the network. What is wrong
-// with it no further try can mend.
-func (o Opener) Check(authority string, with fs.Options) error {
-	_, err := readConfig(authority, with, o.System)
-	return errors.Join(checkInternals(), err)
-}
-
 // Open connects to the NameNodes of authority, and fails if none answers. The
 // options' Settings are Hadoop's properties and this package's own.
 func (o Opener) Open(ctx context.Context, authority string, with fs.Options) (fs.Driver, error) {
@@ -83,15 +86,26 @@ func (o Opener) Open(ctx context.Context, authority string, with fs.Options) (fs
 		return nil, unsupported(err)
 	}
 	d := &Driver{c: c, pool: newPool(c)}
-	// The root can be asked for by anybody, so this tells a wrong address, a
-	// wrong port and a NameNode that is away from a path that is refused.
-	if err := d.read(ctx, "open", "/", func(s *session) error {
-		_, err := getFileInfo(s.x, "/")
-		return err
-	}); err != nil {
+	if err := d.first(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s (%s) as %s: %w", target, strings.Join(c.addresses, ", "), c.user, err), d.Close())
 	}
 	return d, nil
+}
+
+// first opens the first session, which tells a wrong address, a wrong port and a
+// NameNode that is away from a path that is refused. It doesn't wait for a
+// NameNode to become active. What answers must be a NameNode, too.
+func (d *Driver) first(ctx context.Context) error {
+	s, err := d.take(ctx, "open", "/", time.Now())
+	if err != nil {
+		return err
+	}
+	defer d.pool.give(s)
+	defer s.until(ctx)()
+	if err := refuseRouter(s.x); err != nil {
+		return failed(ctx, "open", "/", err, reading)
+	}
+	return nil
 }
 
 // Close cuts all connections. Calls that are under way fail.
@@ -111,21 +125,48 @@ func (d *Driver) change(ctx context.Context, op, p string, act func(*session) er
 	return d.with(ctx, op, p, changing, act)
 }
 
+// with runs act. With several NameNodes it runs it again if its session turned out
+// to be over before anything was done on it: the NameNode isn't the active one
+// any more, or the connection of a session that had waited has ended. Acts begin
+// with a question, so an act with no call answered has changed nothing.
 func (d *Driver) with(ctx context.Context, op, p string, e effect, act func(*session) error) error {
-	s, err := d.take(ctx, op, p)
-	if err != nil {
-		return err
-	}
-	defer d.pool.give(s)
-	defer s.until(ctx)()
-	if err := act(s); err != nil {
+	until := time.Now().Add(takeover)
+	for {
+		s, err := d.take(ctx, op, p, until)
+		if err != nil {
+			return err
+		}
+		used, answered := s.used, s.answers.Load()
+		err = d.on(ctx, s, act)
+		if isStandby(err) {
+			s.broken.Store(true)
+		}
+		unasked := s.answers.Load() == answered && s.broken.Load() && ctx.Err() == nil && !d.pool.isClosed()
+		d.pool.give(s)
+		switch {
+		case err == nil:
+			return nil
+		case unasked && (used || isStandby(err)) && len(d.c.addresses) > 1 && time.Now().Before(until):
+			continue
+		}
 		return failed(ctx, op, p, err, e)
 	}
-	return nil
+}
+
+// on runs act on a session, which ends with ctx, and when its NameNode hangs and
+// another one is active.
+func (d *Driver) on(ctx context.Context, s *session, act func(*session) error) error {
+	defer d.pool.watch(ctx, s)()
+	defer s.until(ctx)()
+	err := act(s)
+	if cause := context.Cause(s.ctx); err != nil && cause != nil && ctx.Err() == nil && !errors.Is(err, cause) && !errors.Is(cause, err) {
+		err = fmt.Errorf("%w (%w)", cause, err)
+	}
+	return err
 }
 
 // take checks that a call may begin and returns a session for it.
-func (d *Driver) take(ctx context.Context, op, p string) (*session, error) {
+func (d *Driver) take(ctx context.Context, op, p string, until time.Time) (*session, error) {
 	if d.pool.isClosed() {
 		return nil, fs.Closed(op, p)
 	}
@@ -135,7 +176,7 @@ func (d *Driver) take(ctx context.Context, op, p string) (*session, error) {
 	if err := checkPath(op, p); err != nil {
 		return nil, err
 	}
-	s, err := d.pool.take(ctx)
+	s, err := d.pool.take(ctx, until)
 	if err != nil {
 		return nil, failed(ctx, op, p, err, reading)
 	}

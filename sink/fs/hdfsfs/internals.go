@@ -10,6 +10,8 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
 
 // This file alone reaches into the client library, github.com/colinmarc/hdfs
@@ -24,6 +26,8 @@ import (
 //     the blocks before are reported has forgotten its last block, without which
 //     it can't ask again: a second Close would never complete a file of several
 //     blocks.
+//   - It takes whatever protection of calls the NameNode offers most, and doesn't
+//     say which: that shows in the type of the connection's private "transport".
 //   - That no NameNode was reached, so that nothing was sent, shows in the text
 //     of an error only.
 //
@@ -54,6 +58,9 @@ func checkExecutor() error {
 	if !ok || !f.Type.Implements(reflect.TypeFor[executor]()) {
 		return internalsError("Client.namenode can't execute a call")
 	}
+	if t, ok := f.Type.Elem().FieldByName("transport"); !ok || t.Type.Kind() != reflect.Interface {
+		return internalsError("%v has no transport", f.Type)
+	}
 	return nil
 }
 
@@ -73,6 +80,31 @@ var streamFields = [...]struct {
 	{"packets", reflect.TypeFor[chan int]()},
 	{"heartbeats", reflect.TypeFor[chan struct{}]()},
 	{"acksDone", reflect.TypeFor[chan struct{}]()},
+}
+
+// signingTransport is the library's type of a transport whose calls are protected,
+// which has a field for how.
+const signingTransport = "*rpc.saslTransport"
+
+// checkRPCProtection fails if the NameNode's answers are protected less than the
+// configuration asks for.
+func checkRPCProtection(c *hdfs.Client, least string) error {
+	if least == "" || least == "authentication" {
+		return nil
+	}
+	t := private(private(reflect.ValueOf(c).Elem(), "namenode").Elem(), "transport").Elem()
+	got := "authentication"
+	if t.Type().String() == signingTransport {
+		got = "integrity"
+		if private(t.Elem(), "privacy").Bool() {
+			got = "privacy"
+		}
+	}
+	if got == least || got == "privacy" {
+		return nil
+	}
+	return &fs.Error{Op: "open", Path: "/", Class: fs.Target,
+		Err: fmt.Errorf("the NameNode offers %s for its calls, and hadoop.rpc.protection here asks for %s at least; set the same on both", got, least)}
 }
 
 func checkWriter() error {

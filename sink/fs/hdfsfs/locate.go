@@ -25,7 +25,8 @@ func (d *Driver) Stat(ctx context.Context, p string) (info fs.Info, err error) {
 	return info, nil
 }
 
-// Locate makes an edit, looks, and makes another edit, all on one connection. A
+// Locate makes an edit, looks, and makes another edit, all on one session and so on
+// one connection. A
 // NameNode acknowledges an edit only once a majority of the journal has it, which
 // a NameNode that was deposed can't get: so whoever acknowledged both was the
 // active one all the time between, and what it says is missing is missing.
@@ -64,7 +65,6 @@ func (s *session) locate(ctx context.Context, id fs.FileID, dir string, names []
 	if err := s.edit(marker); err != nil {
 		return fs.Place{}, bracketFailed(ctx, marker, err)
 	}
-	connection := s.dials.Load()
 	place, err := s.look(ctx, id, names)
 	if err != nil {
 		_, _ = remove(s.x, marker) // or the next time; the look's error counts
@@ -76,9 +76,6 @@ func (s *session) locate(ctx context.Context, id fs.FileID, dir string, names []
 	}
 	if err != nil {
 		return fs.Place{}, bracketFailed(ctx, marker, err)
-	}
-	if s.dials.Load() != connection || s.broken.Load() {
-		return fs.Place{}, &fs.Error{Op: "locate", Path: dir, Class: fs.Unclear, Err: errReconnected}
 	}
 	return place, nil
 }
@@ -101,8 +98,6 @@ func (s *session) look(ctx context.Context, id fs.FileID, names []string) (fs.Pl
 		return ask(inodePath(id), func() (fs.Info, error) { return search(s.x, id) })
 	})
 }
-
-var errReconnected = errors.New("the connection to the NameNode was replaced meanwhile, so the answers may be of two NameNodes")
 
 // bracketFailed is the error of a bracket. Whatever it means for the marker, it
 // says nothing about the names that are asked about.

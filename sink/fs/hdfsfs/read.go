@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/colinmarc/hdfs/v2"
 
@@ -52,7 +53,7 @@ func (d *Driver) List(ctx context.Context, p string) (infos []fs.Info, err error
 // Open opens a file for reading. The reader has a session until it is closed,
 // and reads end with ctx.
 func (d *Driver) Open(ctx context.Context, p string) (io.ReadCloser, error) {
-	s, err := d.take(ctx, "open", p)
+	s, err := d.take(ctx, "open", p, time.Now().Add(takeover))
 	if err != nil {
 		return nil, err
 	}

@@ -117,11 +117,18 @@ func (s *session) makeDir(p string, mode uint32) (*hdfs.FileStatus, error) {
 		return nil, err
 	}
 	st, err := getFileInfo(s.x, p)
-	if err != nil || mode == 0 || !isDir(st) || modeOf(st) == mode || st.GetOwner() != s.client.User() {
+	if err != nil || mode == 0 || !isDir(st) || modeOf(st) == mode || s.c.kerberos == nil && st.GetOwner() != s.c.user {
 		return st, err // of another owner: somebody else made it at the same time
 	}
 	// A default ACL of the directory above took some of the mode away.
-	return st, setPermission(s.x, p, mode)
+	err = setPermission(s.x, p, mode)
+	var remote hdfs.Error
+	if s.c.kerberos != nil && errors.As(err, &remote) && remote.Exception() == accessControl {
+		// Of another owner: which that is the cluster decides by its
+		// hadoop.security.auth_to_local, so that names can't be compared.
+		err = nil
+	}
+	return st, err
 }
 
 // directoryError is what came between an operation and a directory that it

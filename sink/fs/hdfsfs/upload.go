@@ -103,7 +103,7 @@ func (u *upload) create() (w *hdfs.FileWriter, blockSize int64, err error) {
 	case errors.Is(err, os.ErrPermission):
 		// The library leaves out what the NameNode said.
 		return nil, 0, &fs.Error{Op: "upload", Path: u.hidden, Class: fs.Path,
-			Err: fmt.Errorf("user %s may not create files in %s: %w; %s", u.s.client.User(), path.Dir(u.hidden), err, advicePerm)}
+			Err: fmt.Errorf("user %s may not create files in %s: %w; %s", u.s.c.user, path.Dir(u.hidden), err, advicePerm)}
 	}
 	return w, blockSize, err
 }
