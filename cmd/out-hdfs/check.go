@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/out-hdfs/out_hdfs/conf"
+	fluentbit "github.com/out-hdfs/out_hdfs/conf/agent"
 	"github.com/out-hdfs/out_hdfs/instance"
 )
 
@@ -23,15 +24,27 @@ func checkCommand(stateDir *string) *cobra.Command {
 		timeout time.Duration
 	)
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [FILE]",
 		Short: "Say what a configuration comes to, and whether its target can be written to",
-		Long: "Say what the options come to: the target and, on HDFS, the configuration files that\n" +
+		Long: "With FILE, a Fluent Bit configuration, classic or YAML: say what is wrong with its hdfs\n" +
+			"outputs, keys that nobody takes and settings around them that lose or repeat data among\n" +
+			"it, each with its line, and what each output comes to. It fails if something must be\n" +
+			"changed.\n\n" +
+			"Without: say what the options come to: the target and, on HDFS, the configuration files that\n" +
 			"were read, the NameNodes, and who writes. The options are those of -o KEY=VALUE, and\n" +
 			"with --state-dir those of the agent's last start on it beneath.\n\n" +
 			"With --connect a small hidden file is created in the base path, written, renamed,\n" +
 			"found by its id and removed, as a sink does for a part.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if len(set) > 0 || cmd.Flags().Changed("state-dir") {
+					return errors.New("a FILE has the options; leave -o and --state-dir out")
+				}
+				ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+				defer cancel()
+				return checkFile(ctx, cmd.OutOrStdout(), args[0], connect)
+			}
 			values := map[string]string{}
 			if cmd.Flags().Changed("state-dir") {
 				var err error
@@ -51,6 +64,39 @@ func checkCommand(stateDir *string) *cobra.Command {
 	cmd.Flags().BoolVar(&connect, "connect", false, "try it on the target")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "give up trying after this long")
 	return cmd
+}
+
+// checkFile checks each hdfs output of a Fluent Bit configuration.
+func checkFile(ctx context.Context, out io.Writer, path string, connect bool) error {
+	file, err := fluentbit.Read(path, os.Getenv)
+	if err != nil {
+		return err
+	}
+	outputs, findings := fluentbit.Judge(file, system("out-hdfs check").Environment())
+	wrong := 0
+	for _, f := range findings {
+		fmt.Fprintln(out, f)
+		if f.Wrong {
+			wrong++
+		}
+	}
+	if len(outputs) == 0 {
+		return fmt.Errorf("%s has no output of the name %s", path, fluentbit.Plugin)
+	}
+	for _, o := range outputs {
+		if o.Settings == nil {
+			continue // what is wrong with it was told
+		}
+		fmt.Fprintf(out, "\nthe output at %s:%d\n", o.Section.File, o.Section.Line)
+		if err := check(ctx, out, o.Options, connect); err != nil {
+			fmt.Fprintf(out, "error: %v\n", err)
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d things must be changed", wrong)
+	}
+	return nil
 }
 
 func check(ctx context.Context, out io.Writer, values map[string]string, connect bool) error {

@@ -80,3 +80,61 @@ func TestCheckTriesTheTarget(t *testing.T) {
 		t.Errorf("below a file it says %v:\n%s", err, out)
 	}
 }
+
+// TestCheckReadsFluentBitsConfiguration says what is wrong and what it comes to,
+// and fails where something must be changed.
+func TestCheckReadsFluentBitsConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HADOOP_CONF_DIR", "")
+	t.Setenv("HADOOP_HOME", "")
+	good := `[SERVICE]
+    grace         60
+    storage.path  /var/lib/fluent-bit
+    storage.sync  full
+[INPUT]
+    name          tail
+    storage.type  filesystem
+[OUTPUT]
+    name         hdfs
+    match        *
+    path         file://` + dir + `/logs
+    state_dir    ` + dir + `/state
+    workers      2
+    retry_limit  no_limits
+`
+	for name, row := range map[string]struct {
+		content string
+		args    []string
+		says    []string
+		fails   bool
+	}{
+		"a good one":        {good, nil, []string{"a.conf:8", "file://" + dir + "/logs"}, false},
+		"a good one, tried": {good, []string{"--connect"}, []string{"ok"}, false},
+		"a bad one": {strings.Replace(good, "no_limits", "3", 1) + "    roll_intervall 1h\n", nil,
+			[]string{"a.conf:14: error: with retry_limit 3", "a.conf:15: error: roll_intervall", "roll_interval is", "2 things must be changed"}, true},
+		"one that warns":    {strings.Replace(good, "workers      2", "workers      0", 1), nil, []string{"a.conf:13: warning: without workers"}, false},
+		"options refused":   {good + "    format jsn\n", nil, []string{"a.conf:15: error: format"}, true},
+		"none of ours":      {strings.Replace(good, "hdfs\n", "stdout\n", 1), nil, []string{"no output of the name hdfs"}, true},
+		"nothing to read":   {"[OUTPUT\n", nil, []string{"a.conf:1"}, true},
+		"options beside it": {good, []string{"-o", "path=/x"}, []string{"leave -o"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(dir, "a.conf")
+			if err := os.WriteFile(file, []byte(row.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := run(t, append([]string{"check", file}, row.args...)...)
+			if (err != nil) != row.fails {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if err != nil {
+				out += err.Error()
+			}
+			for _, want := range row.says {
+				if !strings.Contains(out, want) {
+					t.Errorf("it doesn't say %q:\n%s", want, out)
+				}
+			}
+		})
+	}
+}
