@@ -1,6 +1,7 @@
 package sink_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -171,10 +172,13 @@ func TestOnlyWhatIsHeldCanBeResolved(t *testing.T) {
 // it, and what isn't damaged goes on. Put back as it was it can be published.
 func TestDamagedStagedFile(t *testing.T) {
 	for name, damage := range map[string]func(b []byte) []byte{
-		"one bit":   func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
-		"too short": func(b []byte) []byte { return b[:len(b)-1] },
-		"too long":  func(b []byte) []byte { return append(b, 'x') },
-		"empty":     func([]byte) []byte { return nil },
+		"one bit":   func(b []byte) []byte { b[bytes.IndexByte(b, '\n')] ^= 1; return b },
+		"too short": func(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')] },
+		"a byte more before its end": func(b []byte) []byte {
+			end := bytes.IndexByte(b, '\n')
+			return append(append(b[:end:end], 'x'), b[end:]...)
+		},
+		"empty": func([]byte) []byte { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

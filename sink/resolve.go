@@ -8,7 +8,7 @@ import (
 )
 
 // Resolve ends what is held, as an operator decided: a part with PublishAgain
-// or AcceptDone, a chunk with DecodeAgain or DeadLetter.
+// or AcceptDone, a chunk with DecodeAgain, DeadLetter or TakeForPublished.
 func (s *Sink) Resolve(r journal.Resolved) error {
 	s.resolving <- struct{}{}
 	defer func() { <-s.resolving }()
@@ -43,7 +43,7 @@ func checkResolution(j *journal.Journal, r journal.Resolved) error {
 		if p.Held == "" {
 			return fmt.Errorf("part %d isn't held: it is published by itself", r.Part)
 		}
-	case journal.DecodeAgain, journal.DeadLetter:
+	case journal.DecodeAgain, journal.DeadLetter, journal.TakeForPublished:
 		c, ok := j.Chunk(r.Seq)
 		if !ok {
 			return fmt.Errorf("there is no unfinished chunk %d", r.Seq)

@@ -69,8 +69,9 @@ type Sink struct {
 // back, if need be after Close: see there.
 func Open(cfg Config) (*Sink, error) {
 	cfg.Disk = disk.LockedThroughout(cfg.Disk)
+	area := staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	j, report, err := journal.Open(journal.Options{
-		Disk: cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
+		Disk: cfg.Disk, Staged: area, Log: cfg.Log, Owner: cfg.Owner,
 		Letters:  func(bucket string) bool { return strings.HasPrefix(bucket, LettersDir+"/") },
 		WriterID: cfg.WriterID, DefaultWriterID: cfg.DefaultWriterID, SegmentSize: cfg.SegmentSize,
 	})
@@ -82,7 +83,7 @@ func Open(cfg Config) (*Sink, error) {
 		cfg.OpenFiles = func() int { return math.MaxInt }
 	}
 	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), released: make(chan struct{}), resolving: make(chan struct{}, 1)}
-	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
+	s.staging = area
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())
 	}

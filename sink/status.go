@@ -20,11 +20,16 @@ type Status struct {
 	JournalBytes int64 `json:"journal_bytes"`
 	StagedBytes  int64 `json:"staged_bytes"`
 	StateLimit   int64 `json:"state_limit,omitempty"`
+	// AsideBytes is what damaged files take that were set aside. state_limit doesn't
+	// count them.
+	AsideBytes int64 `json:"aside_bytes,omitempty"`
 
 	// UnfinishedChunks are chunks with records in no rolled part.
 	UnfinishedChunks int        `json:"unfinished_chunks"`
 	Oldest           *time.Time `json:"oldest_unfinished,omitempty"` // arrival of the oldest record not published
 	HeldChunks       []uint64   `json:"held_chunks,omitempty"`
+	// DoubtfulChunks are those of HeldChunks of which damage hides what was published.
+	DoubtfulChunks []uint64 `json:"doubtful_chunks,omitempty"`
 
 	Parts         []PartStatus    `json:"parts"`
 	Troubles      []TroubleStatus `json:"troubles,omitempty"`
@@ -106,6 +111,7 @@ func (s *Sink) Status(ctx context.Context) Status {
 	st := JournalStatus(s.journal)
 	st.StateDir, st.Target, st.Running = s.cfg.StateDir, s.cfg.Target+s.cfg.Base, true
 	st.StagedBytes, st.StateLimit = s.staging.Bytes(), s.cfg.StateLimit
+	st.AsideBytes = s.staging.Aside() + s.journal.Aside()
 	st.Parts = mergeStatus(progress, rolled, st.Parts)
 	st.Rolls = s.buckets.Rolls()
 	for _, p := range s.commit.Paused() {
@@ -170,6 +176,9 @@ func JournalStatus(j *journal.Journal) Status {
 		st.UnfinishedChunks++
 		if chunk.Held(c) {
 			st.HeldChunks = append(st.HeldChunks, c.Seq)
+		}
+		if c.Doubtful {
+			st.DoubtfulChunks = append(st.DoubtfulChunks, c.Seq)
 		}
 		older(c.Arrival)
 	}

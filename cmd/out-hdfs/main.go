@@ -1,6 +1,7 @@
 // Command out-hdfs is the operator's side of the plugin: it shows what a state
 // directory holds, ends what is held, adopts a directory that was moved, finishes
-// what an agent left behind, and tries a configuration on its target.
+// what an agent left behind, lists and removes what damage had set aside, and
+// tries a configuration on its target.
 //
 // It talks to the agent that has the directory, if one runs, and otherwise
 // reads or opens the directory itself. It never writes into a directory that an
@@ -20,6 +21,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/conf"
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/staging"
 )
 
 func main() {
@@ -40,7 +42,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	cmd.PersistentFlags().StringVar(&stateDir, "state-dir", conf.DefaultStateDir(os.Getenv("STATE_DIRECTORY")), "the instance's state_dir")
-	cmd.AddCommand(statusCommand(&stateDir), resolveCommand(&stateDir), adoptCommand(&stateDir), drainCommand(&stateDir), checkCommand(&stateDir))
+	cmd.AddCommand(statusCommand(&stateDir), resolveCommand(&stateDir), adoptCommand(&stateDir), drainCommand(&stateDir),
+		damagedCommand(&stateDir), checkCommand(&stateDir))
 	return cmd
 }
 
@@ -73,5 +76,8 @@ func options(stateDir string) (journal.Options, error) {
 	if names, err := d.List(journal.Dir); err != nil || len(names) == 0 {
 		return journal.Options{}, fmt.Errorf("%s is no state directory of an hdfs output: it holds no journal", stateDir)
 	}
-	return journal.Options{Disk: d, Log: logger(), Owner: fmt.Sprintf("out-hdfs, pid %d", os.Getpid())}, nil
+	log := logger()
+	return journal.Options{
+		Disk: d, Log: log, Owner: fmt.Sprintf("out-hdfs, pid %d", os.Getpid()), Staged: staging.New(d, stateDir, log),
+	}, nil
 }

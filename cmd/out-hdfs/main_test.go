@@ -182,7 +182,7 @@ func listing(t *testing.T, dir string) string {
 // TestNoStateDirectory: every command refuses one that isn't a state directory,
 // names it, and makes nothing there.
 func TestNoStateDirectory(t *testing.T) {
-	for _, args := range [][]string{{"status"}, {"resolve", "part", "1", "done"}, {"adopt"}, {"drain"}} {
+	for _, args := range [][]string{{"status"}, {"resolve", "part", "1", "done"}, {"adopt"}, {"drain"}, {"damaged", "list"}, {"damaged", "purge", "--yes"}, {"resolve", "chunk", "doubtful", "done"}} {
 		dir := t.TempDir()
 		if _, err := run(t, append(args, "--state-dir", dir)...); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", args[0], err)
@@ -199,6 +199,7 @@ func TestMistakesInTheCommand(t *testing.T) {
 		{"resolve"}, {"resolve", "part", "1"}, {"resolve", "part", "x", "done"}, {"resolve", "part", "0", "done"},
 		{"resolve", "file", "1", "done"}, {"resolve", "part", "1", "decode"}, {"resolve", "chunk", "1", "publish"},
 		{"status", "x"}, {"adopt", "x"}, {"drain", "x"}, {"nonsense"},
+		{"damaged", "list", "x"}, {"resolve", "chunk", "doubtful", "publish"}, {"resolve", "part", "doubtful", "done"},
 	} {
 		if _, err := run(t, append(args, "--state-dir", filepath.Join(t.TempDir(), "none"))...); err == nil || errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%v: %v", args, err)
@@ -260,6 +261,51 @@ func TestResolve(t *testing.T) {
 			}
 			if _, err := run(t, "resolve", "part", n, "done", "--state-dir", a.stateDir); err == nil {
 				t.Error("it was resolved twice")
+			}
+		})
+	}
+}
+
+// TestDamaged: what was set aside is listed, and removed once it is sure that nobody
+// needs it, with an agent and without.
+func TestDamaged(t *testing.T) {
+	for _, running := range []bool{false, true} {
+		t.Run(fmt.Sprintf("running %v", running), func(t *testing.T) {
+			a := newAgent(t)
+			a.holdPart()
+			n := fmt.Sprint(a.status().Parts[0].Number)
+			lies := filepath.Join(a.stateDir, "journal", "damaged", "0000000000000001")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(lies), 0o700), os.WriteFile(lies, []byte("damaged"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if running {
+				i := a.open()
+				defer i.Close()
+			}
+			out := mustRun(t, "damaged", "list", "--state-dir", a.stateDir)
+			for _, want := range []string{"aside/" + n, "journal/damaged/0000000000000001", "7 B"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q isn't in\n%s", want, out)
+				}
+			}
+			if st := a.status(); st.AsideBytes != 14 || st.JournalBytes%(1<<20) != 0 {
+				t.Errorf("%+v", st)
+			}
+			if _, err := run(t, "damaged", "purge", "--state-dir", a.stateDir); err == nil || !strings.Contains(err.Error(), "--yes") {
+				t.Errorf("purged with %v", err)
+			}
+			mustRun(t, "damaged", "purge", "--yes", "--state-dir", a.stateDir)
+			out = mustRun(t, "damaged", "list", "--state-dir", a.stateDir)
+			if !strings.Contains(out, "aside/"+n) || strings.Contains(out, "journal/damaged/") {
+				t.Errorf("with a held part it leaves\n%s", out)
+			}
+			mustRun(t, "resolve", "part", n, "done", "--state-dir", a.stateDir)
+			mustRun(t, "damaged", "purge", "--yes", "--state-dir", a.stateDir)
+			if out := mustRun(t, "damaged", "list", "--state-dir", a.stateDir); !strings.Contains(out, "nothing") {
+				t.Errorf("in the end it leaves\n%s", out)
+			}
+			if st := a.status(); st.AsideBytes != 0 {
+				t.Errorf("%+v", st)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -60,7 +61,11 @@ func status(ctx context.Context, stateDir string) (sink.Status, error) {
 	}
 	st = sink.JournalStatus(j)
 	st.StateDir = stateDir
-	return st, nil
+	files, err := asideFiles(stateDir)
+	for _, f := range files {
+		st.AsideBytes += f.size
+	}
+	return st, err
 }
 
 // inspect tries again when an agent that is starting or stopping changed the
@@ -95,7 +100,18 @@ func printStatus(w io.Writer, st sink.Status) error {
 	for _, t := range st.Troubles {
 		fmt.Fprintf(w, "trouble for %s: %s %s: %s\n", age(st.At, t.Since), t.Target, t.Bucket, t.Why)
 	}
+	if st.AsideBytes > 0 {
+		fmt.Fprintf(w, "damaged files of %s were set aside; see `out-hdfs damaged list --state-dir %s`\n", size(st.AsideBytes), st.StateDir)
+	}
+	if n := len(st.DoubtfulChunks); n > 0 {
+		fmt.Fprintf(w, "held: %d chunks, since damage hides which of their records were published; "+
+			"see whether they are there and end each with `out-hdfs resolve --state-dir %s chunk NUMBER decode` or `… done`, "+
+			"or all with `chunk doubtful …`: %v\n", n, st.StateDir, st.DoubtfulChunks)
+	}
 	for _, c := range st.HeldChunks {
+		if slices.Contains(st.DoubtfulChunks, c) {
+			continue
+		}
 		fmt.Fprintf(w, "held: chunk %d killed the process three times in a row; "+
 			"end it with `out-hdfs resolve --state-dir %s chunk %d dead-letter` or `… decode`\n", c, st.StateDir, c)
 	}

@@ -53,6 +53,8 @@ type Journal interface {
 	NextPart() uint64
 	Part(number uint64) (journal.Part, bool)
 	Record(ctx context.Context, frames ...journal.Frame) bool
+	// Describe is what a rolled part's staged file says of itself.
+	Describe(f journal.Rolled) []byte
 }
 
 // Upstream is where chunks come from, and go back to.

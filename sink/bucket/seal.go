@@ -100,7 +100,7 @@ func (s *Stage) seal(ctx context.Context) {
 }
 
 func (s *Stage) sealPart(ctx context.Context, p *part) {
-	err := s.makeWhole(ctx, p)
+	f, err := s.makeWhole(ctx, p)
 	if ctx.Err() != nil {
 		_ = p.file.Close()
 		return
@@ -111,10 +111,6 @@ func (s *Stage) sealPart(ctx context.Context, p *part) {
 	}
 	if after, was := s.disk.End(); was {
 		s.cfg.Log.Info("parts can be finished again", "after", after)
-	}
-	f := journal.Rolled{Part: s.pendingPart(p)}
-	for _, sh := range p.shares {
-		f.Shares = append(f.Shares, sh.Share)
 	}
 	if s.journal.Record(ctx, f) && s.handOver(p) {
 		s.cfg.Log.Debug("a part is pending", "bucket", p.bucket, "part", p.number, "records", p.records,
@@ -131,16 +127,22 @@ func (s *Stage) handOver(p *part) bool {
 	return ok
 }
 
-// makeWhole makes the staged file whole and durable. An error means that it
-// can't be trusted; a *partfile.Error that the format is why.
-func (s *Stage) makeWhole(ctx context.Context, p *part) error {
+// makeWhole makes the staged file whole and durable, and returns the frame that
+// tells the journal, which ends the file, too. An error means that the file can't be
+// trusted; a *partfile.Error that the format is why.
+func (s *Stage) makeWhole(ctx context.Context, p *part) (f journal.Rolled, err error) {
 	if err := p.end(); err != nil {
-		return err
+		return f, err
 	}
 	if err := s.flush(ctx, p); err != nil {
-		return err
+		return f, err
 	}
-	return s.insistOnFiles(ctx, p.file.MakeDurable)
+	f.Part = s.pendingPart(p)
+	for _, sh := range p.shares {
+		f.Shares = append(f.Shares, sh.Share)
+	}
+	p.file.Describe(s.journal.Describe(f))
+	return f, s.insistOnFiles(ctx, p.file.MakeDurable)
 }
 
 // insistOnFiles repeats what failed for want of a file that may be opened, until

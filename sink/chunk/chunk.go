@@ -46,7 +46,7 @@ type Owed struct {
 const MaxDeaths = 3
 
 // Held reports whether the chunk waits for an operator.
-func Held(c journal.Live) bool { return c.Deaths >= MaxDeaths }
+func Held(c journal.Live) bool { return c.Deaths >= MaxDeaths || c.Doubtful }
 
 // Job is a chunk on its way through a worker to the buckets. The worker owns it
 // until Done is closed, then whoever applies it.

@@ -89,7 +89,7 @@ func (c *commit) notUploaded(ctx context.Context, err error) error {
 	if err := c.dropAttempts(ctx); err != nil {
 		return err
 	}
-	where, err := c.s.staging.SetAside(c.p.Staged, c.p.Number)
+	where, err := c.s.staging.SetAsideOf(c.p.Staged, c.p.Number)
 	if err != nil {
 		return err
 	}

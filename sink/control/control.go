@@ -4,6 +4,7 @@
 //
 //	GET  /status   the sink's Status
 //	POST /resolve  a Request; 204, or 409 with why not
+//	POST /purge    removes what damage had set aside; 204, or 409 with why not
 //
 // It never decides anything, and a sink works without it.
 package control
@@ -39,11 +40,11 @@ const Connections = 4
 // Resolutions are the words for what an operator can decide, by what is held.
 var (
 	partWords  = map[string]journal.Resolution{"publish": journal.PublishAgain, "done": journal.AcceptDone}
-	chunkWords = map[string]journal.Resolution{"decode": journal.DecodeAgain, "dead-letter": journal.DeadLetter}
+	chunkWords = map[string]journal.Resolution{"decode": journal.DecodeAgain, "dead-letter": journal.DeadLetter, "done": journal.TakeForPublished}
 )
 
 // Request says how to end what is held: a part with "publish" or "done", a
-// chunk with "decode" or "dead-letter".
+// chunk with "decode", "dead-letter" or "done".
 type Request struct {
 	Part  uint64 `json:"part,omitempty"`
 	Chunk uint64 `json:"chunk,omitempty"`
@@ -58,7 +59,7 @@ func (r Request) Frame() (journal.Resolved, error) {
 	}
 	how, ok := words[r.How]
 	if !ok || (r.Part != 0) == (r.Chunk != 0) {
-		return journal.Resolved{}, fmt.Errorf("%q doesn't end a held %s: a part takes publish or done, a chunk decode or dead-letter", r.How, of)
+		return journal.Resolved{}, fmt.Errorf("%q doesn't end a held %s: a part takes publish or done, a chunk decode, dead-letter or done", r.How, of)
 	}
 	return journal.Resolved{Part: r.Part, Seq: r.Chunk, How: how}, nil
 }
@@ -138,6 +139,13 @@ func handler(s *sink.Sink) http.Handler {
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("POST /purge", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.PurgeAside(); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return mux
 }
 
@@ -169,6 +177,12 @@ func (c *Client) Resolve(ctx context.Context, r Request) error {
 		return err
 	}
 	_, err = c.call(ctx, http.MethodPost, "resolve", body)
+	return err
+}
+
+// Purge asks the agent to remove what damage had set aside.
+func (c *Client) Purge(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodPost, "purge", nil)
 	return err
 }
 

@@ -17,6 +17,9 @@ import (
 type File interface {
 	io.ReaderAt
 	io.WriterAt
+	// ReadDirect is ReadAt from the disk itself: not from what the kernel remembers
+	// of the range, and forgets then. Where that can't be had it is ReadAt.
+	ReadDirect(b []byte, offset int64) (int, error)
 	// WriteVec writes the buffers one after the other from offset on. Any number
 	// of buffers is fine, empty ones among them. After an error any part of them
 	// may have been written.

@@ -83,6 +83,14 @@ func (f *guardedFile) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, err
 }
 
+func (f *guardedFile) ReadDirect(b []byte, off int64) (n int, err error) {
+	err = f.gate.do(func() error {
+		n, err = f.File.ReadDirect(b, off)
+		return err
+	})
+	return n, err
+}
+
 func (f *guardedFile) WriteAt(b []byte, off int64) (n int, err error) {
 	err = f.gate.do(func() error {
 		n, err = f.File.WriteAt(b, off)

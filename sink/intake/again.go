@@ -54,9 +54,12 @@ const afterDeath = 10 * time.Second
 // held stays where it is: an operator's decision alone queues it.
 func (i *Intake) recover() {
 	var first, later []chunk.Owed
+	doubtful := 0
 	for _, c := range i.Journal.Chunks() {
 		o := chunk.Owed{Seq: c.Seq, Size: c.Length, Alone: c.Deaths > 0}
 		switch {
+		case c.Doubtful:
+			doubtful++
 		case chunk.Held(c):
 			i.Log.Error("a chunk is held: the process died three times in a row while decoding it",
 				"chunk", c.Seq, "bytes", c.Length, "do", fmt.Sprintf(
@@ -66,6 +69,11 @@ func (i *Intake) recover() {
 		default:
 			first = append(first, o)
 		}
+	}
+	if doubtful > 0 {
+		i.Log.Error("chunks are held: damage of the journal hides which of their records were published", "chunks", doubtful,
+			"do", fmt.Sprintf("`out-hdfs status --state-dir %s` lists them: see whether their records are there, and end each with "+
+				"`out-hdfs resolve --state-dir %[1]s chunk NUMBER decode` or `… done`", i.StateDir))
 	}
 	i.queue.push(first...)
 	i.queueLater("after-death", afterDeath, 0, later)

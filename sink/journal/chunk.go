@@ -16,6 +16,7 @@ type chunk struct {
 	records  uint32 // of the whole chunk, 0 until one is in a rolled part
 	deaths   uint8  // process deaths in a row while it was being decoded
 	asLetter bool   // an operator sent it undecoded to the dead letters
+	doubtful bool   // damage hides which of its records were published
 }
 
 type chunkFrame struct {

@@ -17,7 +17,7 @@ func (Attempted) kind() Kind { return KindAttempt }
 func (f Attempted) encode(b []byte) []byte { return putString(putUint(b, f.Part), f.Temp) }
 
 func (f Attempted) apply(s *state, _ log.Location) {
-	s.withPart(f.Part, KindAttempt, func(p *Part) { p.Attempts = append(p.Attempts, Attempt{Temp: f.Temp}) })
+	s.withPart(f.Part, f, func(p *Part) { p.Attempts = append(p.Attempts, Attempt{Temp: f.Temp}) })
 }
 
 // Uploaded says that the part's temp is whole, closed and durable, and which
@@ -35,7 +35,7 @@ func (f Uploaded) encode(b []byte) []byte {
 }
 
 func (f Uploaded) apply(s *state, _ log.Location) {
-	s.withPart(f.Part, KindUploaded, func(p *Part) {
+	s.withPart(f.Part, f, func(p *Part) {
 		i := slices.IndexFunc(p.Attempts, func(a Attempt) bool { return a.Temp == f.Temp })
 		if i < 0 {
 			s.oddf("part %d was uploaded to %s, which no attempt names", f.Part, f.Temp)
@@ -63,7 +63,7 @@ func (f Renaming) encode(b []byte) []byte {
 
 func (f Renaming) apply(s *state, _ log.Location) {
 	s.nextPart = max(s.nextPart, f.Next)
-	s.withPart(f.Part, KindRenaming, func(p *Part) {
+	s.withPart(f.Part, f, func(p *Part) {
 		if !slices.Contains(p.Finals, f.Final) {
 			p.Finals = append(p.Finals, f.Final)
 		}
@@ -86,7 +86,7 @@ func (f Finished) encode(b []byte) []byte {
 }
 
 func (f Finished) apply(s *state, _ log.Location) {
-	s.withPart(f.Part, KindFinished, func(p *Part) { s.finish(p, f.Temp) })
+	s.withPart(f.Part, f, func(p *Part) { s.finish(p, f.Temp) })
 }
 
 func (s *state) finish(p *Part, published string) {
@@ -116,16 +116,26 @@ func (f Abandoned) encode(b []byte) []byte {
 
 func (f Abandoned) apply(s *state, _ log.Location) {
 	s.leftovers = slices.DeleteFunc(s.leftovers, func(l Leftover) bool { return l == Leftover{f.Target, f.Temp} })
-	if p := s.parts[f.Part]; p != nil {
+	if p := s.parts[f.Part]; p == nil {
+		s.stray(f.Part, f)
+	} else {
 		p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool { return a.Temp == f.Temp })
 	}
 }
 
-// withPart calls f with a part that must exist.
-func (s *state) withPart(n uint64, k Kind, f func(*Part)) {
+// withPart calls change with the part that a frame names, which must exist.
+func (s *state) withPart(n uint64, f Frame, change func(*Part)) {
 	if p := s.parts[n]; p != nil {
-		f(p)
+		change(p)
 		return
 	}
-	s.oddf("a %v frame names part %d, which isn't pending", k, n)
+	s.stray(n, f)
+	s.oddf("a %v frame names part %d, which isn't pending", f.kind(), n)
+}
+
+// stray keeps a frame whose part may be found elsewhere.
+func (s *state) stray(n uint64, f Frame) {
+	if s.strays != nil {
+		s.strays[n] = append(s.strays[n], f)
+	}
 }

@@ -28,7 +28,8 @@
 // a section of the snapshot, says whether this one may do without it; where it may
 // not, the journal is refused by name and never taken for damaged. A snapshot is written only after the
 // segment before it is synced up to where the snapshot says it counts, so a start
-// reads the newest segment alone. Older segments hold nothing that counts but the
+// reads the newest segment alone. If its snapshot can't be read it is made again from
+// the segment before. Older segments hold nothing that counts but the
 // frames that the state points at: chunks not yet in rolled parts.
 //
 // A chunk is taken only while there is a spare segment, so that finishing the
@@ -37,6 +38,15 @@
 // A failed append begins a new segment, whose snapshot leaves out whatever wasn't
 // synced. Each start begins one too, after it had the tail that it found written
 // once more and synced.
+//
+// # Damage
+//
+// What can't be read may have said anything for which there is room in it: parts and
+// chunks that may be published by that are held. A start that finds damage asks the
+// staged files which parts they are, and removes none of them. A segment in which
+// something is damaged is set aside when nothing in it is live.
+//
+// # Room
 //
 // When little in an old segment is still live, its live frames are copied
 // forward with their sequence, so a slow bucket pins no more than about four

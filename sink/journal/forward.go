@@ -29,13 +29,34 @@ func (w *writer) moveOn() (more bool) {
 	return true
 }
 
-// retire has segments in which nothing is live used again, or removed.
+// retire has segments in which nothing is live used again, removed, or set aside
+// if something in them is damaged.
 func (w *writer) retire(reuse bool) {
 	old := w.log.Old()
 	w.mu.Lock()
 	dead := slices.DeleteFunc(old, func(id uint64) bool { return w.st.live[id] > 0 })
+	sound := slices.DeleteFunc(slices.Clone(dead), func(id uint64) bool { return w.st.damaged[id] })
 	w.mu.Unlock()
-	w.log.Retire(dead, reuse)
+	w.log.Retire(sound, reuse)
+	for _, id := range dead {
+		if !slices.Contains(sound, id) && !w.stuck[id] {
+			w.setAside(id)
+		}
+	}
+}
+
+// setAside sets a damaged segment aside. One that can't be moved stays, and the
+// next start tries again.
+func (w *writer) setAside(id uint64) {
+	if err := w.log.SetAside(id); err != nil {
+		w.stuck[id] = true
+		w.logger.Error("journal: a damaged segment can't be set aside; it stays where it is", "segment", log.SegmentName(id),
+			"error", err, "do", "check the disk")
+		return
+	}
+	w.mu.Lock()
+	delete(w.st.damaged, id)
+	w.mu.Unlock()
 }
 
 // move is a live frame to be copied forward.

@@ -79,9 +79,9 @@ func TestGoldenSnapshot1(t *testing.T) {
 	}
 	goldenSeen().apply(s, s.seen[0])
 	was := goldenState()
-	was.dirs, was.ledger = s.dirs, s.ledger // which aren't in it
+	was.dirs, was.ledger, was.damaged = s.dirs, s.ledger, nil // which aren't in it
 	for seq, c := range was.chunks {
-		c.records = s.chunks[seq].records
+		c.records, c.doubtful = s.chunks[seq].records, false
 	}
 	if got, want := s.encodeSnapshot(nil), was.encodeSnapshot(nil); !bytes.Equal(got, want) {
 		t.Errorf("it is\n%x\nand not\n%x", got, want)
@@ -141,6 +141,7 @@ func goldenState() *state {
 		f.apply(s, log.Location{Segment: 1, Offset: 64 + int64(i)*1000, Length: 900})
 	}
 	s.chunks[300].asLetter, s.chunks[1].deaths = true, 2
+	s.chunks[1].doubtful, s.damaged[1] = true, true
 	frames := goldenFrames()
 	for _, i := range []int{0, 1, 2, 8} {
 		frames[i].apply(s, log.Location{Segment: 1, Offset: 5000, Length: 40})
@@ -152,41 +153,52 @@ func goldenState() *state {
 	return s
 }
 
-// TestGoldenJournal: a journal that log.Version 1 wrote is read for good.
+// TestGoldenJournal: a journal that an earlier release wrote is read for good.
 func TestGoldenJournal(t *testing.T) {
-	d := crashdisk.New()
-	if err := d.Mkdir(Dir); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("testdata/v1/journal/*")
-	if err != nil || len(files) != 2 {
-		t.Fatalf("%v: %v", files, err)
-	}
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := d.Create(Dir + "/" + filepath.Base(name))
-		if err == nil {
-			_, err = f.WriteAt(b, 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = f.Close()
-	}
-	want, err := os.ReadFile("testdata/v1/state.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := options(d)
-	o.SegmentSize = 4 << 10
-	j, r := open(t, o)
-	if got := describe(j) + "\n"; got != string(want) || len(r.Damage) > 0 {
-		t.Errorf("read\n%s\nand not\n%s\ndamage %v", got, want, r.Damage)
-	}
-	if j.WriterID() != "w" || j.NextNumber() != 14 {
-		t.Errorf("writer %q, next part %d", j.WriterID(), j.NextNumber())
+	for dir, want := range map[string]struct {
+		segments int
+		next     uint64
+		damaged  bool
+	}{
+		"testdata/v1": {segments: 2, next: 14},
+		"testdata/v2": {segments: 6, next: 20, damaged: true},
+	} {
+		t.Run(dir, func(t *testing.T) {
+			d := crashdisk.New()
+			if err := d.Mkdir(Dir); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(dir + "/journal/*")
+			if err != nil || len(files) != want.segments {
+				t.Fatalf("%v: %v", files, err)
+			}
+			for _, name := range files {
+				b, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := d.Create(Dir + "/" + filepath.Base(name))
+				if err == nil {
+					_, err = f.WriteAt(b, 0)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = f.Close()
+			}
+			state, err := os.ReadFile(dir + "/state.txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options(d)
+			o.SegmentSize = 4 << 10
+			j, r := open(t, o)
+			if got := describe(j) + "\n"; got != string(state) || len(r.Damage) > 0 {
+				t.Errorf("read\n%s\nand not\n%s\ndamage %v", got, state, r.Damage)
+			}
+			if j.WriterID() != "w" || j.NextNumber() != want.next || (len(j.st.damaged) > 0) != want.damaged {
+				t.Errorf("writer %q, next part %d, damaged %v", j.WriterID(), j.NextNumber(), j.st.damaged)
+			}
+		})
 	}
 }

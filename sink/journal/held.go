@@ -17,7 +17,7 @@ func (Held) kind() Kind { return KindHeld }
 func (f Held) encode(b []byte) []byte { return putString(putUint(b, f.Part), f.Why) }
 
 func (f Held) apply(s *state, _ log.Location) {
-	s.withPart(f.Part, KindHeld, func(p *Part) { p.Held = f.Why })
+	s.withPart(f.Part, f, func(p *Part) { p.Held = f.Why })
 }
 
 // Resolution is how an operator ends what is held.
@@ -33,6 +33,8 @@ const (
 	DecodeAgain Resolution = 3
 	// DeadLetter sends a held chunk to the dead letters undecoded.
 	DeadLetter Resolution = 4
+	// TakeForPublished ends a held chunk of which every record was published.
+	TakeForPublished Resolution = 5
 )
 
 // Resolved ends what is held: the part for the first two resolutions, the
@@ -52,7 +54,7 @@ func (f Resolved) encode(b []byte) []byte {
 func (f Resolved) apply(s *state, _ log.Location) {
 	switch f.How {
 	case PublishAgain:
-		s.withPart(f.Part, KindResolved, func(p *Part) {
+		s.withPart(f.Part, f, func(p *Part) {
 			p.Held, p.Finals = "", nil
 			for i := range p.Attempts {
 				p.Attempts[i].State = AttemptBegun
@@ -60,13 +62,18 @@ func (f Resolved) apply(s *state, _ log.Location) {
 		})
 	case AcceptDone:
 		// The temp may be the very file that was published: it isn't removed.
-		s.withPart(f.Part, KindResolved, func(p *Part) {
+		s.withPart(f.Part, f, func(p *Part) {
 			p.Attempts = slices.DeleteFunc(p.Attempts, Attempt.uploaded)
 			s.finish(p, "")
 		})
+	case TakeForPublished:
+		if c := s.chunks[f.Seq]; c != nil {
+			s.countLost(c) // which of its records are in which parts isn't known
+			s.dropChunk(f.Seq)
+		}
 	case DecodeAgain, DeadLetter:
 		if c := s.chunks[f.Seq]; c != nil {
-			c.deaths, c.asLetter = 0, f.How == DeadLetter
+			c.deaths, c.doubtful, c.asLetter = 0, false, f.How == DeadLetter
 		} else {
 			s.oddf("chunk %d was resolved, but isn't live", f.Seq)
 		}

@@ -16,6 +16,9 @@ import (
 // Dir is the journal's directory in the state directory.
 const Dir = log.Dir
 
+// DamagedDir receives damaged segments, in the state directory.
+const DamagedDir = log.DamagedDir
+
 // DefaultSegmentSize is what a segment is allocated with.
 const DefaultSegmentSize = 64 << 20
 
@@ -39,6 +42,8 @@ type Options struct {
 	// Tool is set by operators' tools, which decode nothing: what the last
 	// process was decoding when it died isn't counted as a death.
 	Tool bool
+	// Staged are the staged files. nil for none, as where nothing is published.
+	Staged StagedFiles
 }
 
 // ErrClosed is the error of an append to a closed journal.
@@ -155,6 +160,12 @@ func (j *Journal) signal() {
 // Usage is the bytes that segments and spares take on the disk.
 func (j *Journal) Usage() int64 { return j.log.Usage() }
 
+// Aside is the bytes of damaged segments that were set aside.
+func (j *Journal) Aside() int64 { return j.log.Aside() }
+
+// PurgeAside removes them.
+func (j *Journal) PurgeAside() error { return j.log.PurgeAside() }
+
 // Payload is a chunk read back. Data aliases the buffer that Read was given,
 // or a larger one that took its place.
 type Payload struct {
@@ -213,18 +224,13 @@ func (j *Journal) locate(seq uint64) (log.Location, error) {
 	return c.loc, nil
 }
 
-// GiveUp ends a chunk that Read found damaged, after a copy of its segment was
-// set aside. Should Fluent Bit deliver it again, it is new.
+// GiveUp ends a chunk that Read found damaged. Its segment is set aside once
+// nothing else in it is live. Should Fluent Bit deliver the chunk again, it is new.
 func (j *Journal) GiveUp(seq uint64) error {
-	loc, err := j.locate(seq)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := j.locate(seq); errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
-	}
-	if err := j.log.SetAside(loc.Segment); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("set a damaged segment aside: %w", err)
 	}
 	return j.Append(Lost{seq})
 }

@@ -51,6 +51,16 @@ func (s *state) count(c *chunk, before uint32, sh Share, letters bool) {
 	}
 }
 
+// countUnknown notes that a share's records are in a rolled part whose chunk damage
+// took.
+func (s *state) countUnknown(sh Share, letters bool) {
+	s.ledger.Records += uint64(sh.Count)
+	s.ledger.Rolled += uint64(sh.Count)
+	if letters {
+		s.ledger.Letters += uint64(sh.Count)
+	}
+}
+
 // countEmpty notes that a chunk holds no record, or none but those that are in
 // rolled parts.
 func (s *state) countEmpty(c *chunk) {

@@ -16,14 +16,18 @@ type loader struct {
 	log    *log.Log
 	st     *state
 	report *Report
+	hidden hidden
+	// accepted is where the chunks were accepted whose frames were read.
+	accepted map[uint64]log.Location
 	// letters is Options.Letters.
 	letters func(bucket string) bool
 }
 
 // load rebuilds the state from the newest segment, and returns what of it
 // isn't known to be durable. If its snapshot can't be read, the newest before
-// it that can is the base, and whatever is readable in the segments after that
-// is applied on top: what they lost is delivered again.
+// it that can is the base. The frames between two snapshots make the second from
+// the first: if all of them are there nothing is lost. Otherwise whatever is
+// readable is applied, and what the rest may have said is hidden.
 func (l *loader) load(segments []log.Found) ([]log.Tail, error) {
 	base, snapshotEnd, err := l.loadBase(segments)
 	if err != nil {
@@ -33,10 +37,14 @@ func (l *loader) load(segments []log.Found) ([]log.Tail, error) {
 	if nothing {
 		l.loadNothing(segments)
 		base = 0
+		l.hidden.all = len(segments) > 0
 	}
 	l.st.letters = l.letters
 	l.takeSalts()
+	l.st.strays = map[uint64][]Frame{}
+	l.accepted = map[uint64]log.Location{}
 	var tails []log.Tail
+	whole := !nothing // the state is that of the snapshot that follows
 	for i, f := range segments[base:] {
 		switch {
 		case f.Cut:
@@ -46,21 +54,34 @@ func (l *loader) load(segments []log.Found) ([]log.Tail, error) {
 		case f.Bad != nil:
 			l.report.damage("%s: %v, so nothing in it can be read", log.SegmentName(f.ID), f.Bad)
 		}
-		if i > 0 {
-			l.report.damage("the snapshot of %s can't be read: what the segments that are gone told is lost, "+
-				"and records of chunks that were finished there may be delivered again", log.SegmentName(f.ID))
+		switch {
+		case i > 0 && whole:
+			l.report.damage("the snapshot of %s can't be read: it was made again from the segment before it, and nothing is lost by that",
+				log.SegmentName(f.ID))
+		case i > 0:
+			l.hidden.all = true
+			l.report.damage("the snapshot of %s can't be read, nor made again from the segment before it", log.SegmentName(f.ID))
 		}
 		if f.Bad != nil || f.Cut || i > 0 || nothing {
-			l.report.aside = append(l.report.aside, f.ID)
+			l.st.damaged[f.ID] = true
 		}
-		t, err := l.loadFrames(f.ID)
+		next := uint32(0)
+		if base+i+1 < len(segments) {
+			next = segments[base+i+1].Previous
+		}
+		r, err := l.loadFrames(f, next)
 		if err != nil {
 			return nil, err
 		}
+		whole = whole && r.Linked && len(r.Bad) == 0
+		t := log.Tail{Segment: f.ID, From: r.Durable, To: r.End}
 		if i == 0 {
 			t.From = max(t.From, snapshotEnd)
 		}
 		tails = append(tails, t)
+		if f.Readable() {
+			l.log.Continue(f.ID, r.End)
+		}
 	}
 	return tails, l.loadSeen()
 }
@@ -98,7 +119,7 @@ func (l *loader) loadNothing(segments []log.Found) {
 		l.report.New = true
 		return
 	}
-	l.report.damage("no snapshot is readable: every readable chunk is delivered, also those that were finished before")
+	l.report.damage("no snapshot is readable")
 	// Numbers that were given out are lost with the snapshot. Published names
 	// are never replaced, so a gap only spares attempts in vain.
 	l.st.nextPart = uint64(max(1, time.Now().Unix()))
@@ -117,10 +138,11 @@ func (l *loader) takeSalts() {
 }
 
 // loadFrames applies a segment's frames.
-func (l *loader) loadFrames(id uint64) (log.Tail, error) {
+func (l *loader) loadFrames(segment log.Found, next uint32) (log.Replayed, error) {
 	var odd []string
 	var newer *log.VersionError
-	r, err := l.log.Replay(id, func(f log.Frame) {
+	id := segment.ID
+	r, err := l.log.Replay(id, next, func(f log.Frame) {
 		if f.Kind == log.Kind(KindSnapshot) {
 			return
 		}
@@ -135,24 +157,38 @@ func (l *loader) loadFrames(id uint64) (log.Tail, error) {
 			odd = append(odd, fmt.Sprintf("the %v frame at offset %d: %v", Kind(f.Kind), f.At.Offset, err))
 			return
 		}
+		if c, ok := frame.(*chunkFrame); ok && l.st.chunks[c.seq] == nil {
+			l.accepted[c.seq] = f.At
+		}
 		frame.apply(l.st, f.At)
 	})
 	if newer != nil {
-		return log.Tail{}, fmt.Errorf("%s: %w", log.SegmentName(id), newer)
+		return r, fmt.Errorf("%s: %w", log.SegmentName(id), newer)
+	}
+	for _, at := range r.Repaired {
+		l.report.damage("%s at offset %d: the header of a frame is damaged; it could be made out, and nothing is lost by that",
+			log.SegmentName(id), at)
+	}
+	if len(r.Bad) > 0 && r.Bad[0].Offset == log.HeaderSize && r.Bad[0].Kind == log.Kind(KindSnapshot) {
+		r.Bad = r.Bad[1:] // the segment isn't the base for that
+		l.st.damaged[id] = true
 	}
 	for _, b := range r.Bad {
-		l.report.damage("%s at offset %d: %v; if it said that a part was rolled, "+
-			"or which chunks were seen, records of those chunks are delivered at least once; "+
-			"if it was a chunk, its records are lost unless Fluent Bit still has them", log.SegmentName(id), b.Offset, b.Err)
+		l.report.damage("%s at offset %d: %v; if it was a chunk, its records are lost unless Fluent Bit still has them",
+			log.SegmentName(id), b.Offset, b.Err)
+		l.hidden.add(id, b)
+	}
+	if !segment.Readable() || segment.Cut && r.CutOff {
+		l.hidden.all = true
 	}
 	for _, o := range append(odd, l.st.odd...) {
 		l.report.damage("%s: %s", log.SegmentName(id), o)
 	}
 	l.st.odd = nil
-	if len(r.Bad) > 0 && !slices.Contains(l.report.aside, id) {
-		l.report.aside = append(l.report.aside, id)
+	if len(r.Bad)+len(r.Repaired) > 0 {
+		l.st.damaged[id] = true
 	}
-	return log.Tail{Segment: id, From: r.Durable, To: r.End}, err
+	return r, err
 }
 
 // loadSeen reads the identities that a snapshot of log.Version 1 has in frames.
@@ -181,15 +217,15 @@ func (l *loader) loadSeen() error {
 func (l *loader) dropUnreachable() {
 	lost := map[uint64]int{}
 	for seq, c := range l.st.chunks {
-		if c.loc.Offset+c.loc.Size() > l.log.Info(c.loc.Segment).Size {
+		if l.unreachable(c) {
 			l.st.loseChunk(seq)
 			lost[c.loc.Segment]++
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(lost)) {
 		l.report.damage("%s is missing or cut short: %d chunks are lost unless Fluent Bit still has them", log.SegmentName(id), lost[id])
-		if l.log.Has(id) && !slices.Contains(l.report.aside, id) {
-			l.report.aside = append(l.report.aside, id)
+		if l.log.Has(id) {
+			l.st.damaged[id] = true
 		}
 	}
 }

@@ -165,8 +165,12 @@ func describe(j *Journal) string {
 				has = append(has, i)
 			}
 		}
-		out = append(out, fmt.Sprintf("chunk %.12s… %x %s %d covered %v deaths %d letter %v %v",
-			p.Data, CRC(p.Data), p.Tag, p.Arrival.UnixNano(), has, c.Deaths, c.DeadLetter, err))
+		doubt := ""
+		if c.Doubtful {
+			doubt = ", doubtful"
+		}
+		out = append(out, fmt.Sprintf("chunk %.12s… %x %s %d covered %v deaths %d letter %v %v%s",
+			p.Data, CRC(p.Data), p.Tag, p.Arrival.UnixNano(), has, c.Deaths, c.DeadLetter, err, doubt))
 	}
 	for _, p := range j.Parts() {
 		out = append(out, describePart(p))

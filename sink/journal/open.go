@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
@@ -31,8 +32,6 @@ type Report struct {
 	// Damage describes what could not be read, an entry each. What was readable
 	// around it counts.
 	Damage []string
-
-	aside []uint64 // segments to keep a copy of
 }
 
 func (r *Report) damage(format string, a ...any) {
@@ -105,6 +104,7 @@ func Inspect(o Options) (*Journal, *Report, error) {
 		return nil, nil, err
 	}
 	l.dropUnreachable()
+	l.st.strays = nil
 	j.st = l.st
 	report.count(j.st)
 	return j, report, nil
@@ -137,11 +137,16 @@ func (w *writer) recover(o Options) (*Report, error) {
 	if err := w.identify(o, report); err != nil {
 		return nil, err
 	}
-	l.dropUnreachable()
-	for _, id := range report.aside {
-		if err := w.log.SetAside(id); err != nil {
-			report.damage("%s could not be copied to %s: %v", log.SegmentName(id), log.DamagedDir, err)
+	if o.Staged != nil {
+		if err := (&restorer{&l, o.Staged}).restore(); err != nil {
+			return nil, err
 		}
+	}
+	l.dropUnreachable()
+	l.st.strays = nil
+	maps.DeleteFunc(w.st.damaged, func(id uint64, _ bool) bool { return !w.log.Has(id) })
+	if len(report.Damage) > 0 {
+		w.log.Unlink()
 	}
 	for _, t := range tails {
 		if err := w.log.MakeDurable(t); err != nil {

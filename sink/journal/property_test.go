@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/faults"
+	"github.com/out-hdfs/out_hdfs/sink/journal/log"
 )
 
 // machine drives a journal beside the model, through failures and crashes. It
@@ -203,6 +205,58 @@ func (m *machine) Crash(*rapid.T) {
 	m.adopt()
 }
 
+// LoseSnapshot loses the newest snapshot on a copy of the disk. There it is made
+// again, but for how often a process died over a chunk, and which files are absent,
+// of which no frame tells.
+func (m *machine) LoseSnapshot(*rapid.T) {
+	keep := rapid.SampledFrom([]crashdisk.Keep{crashdisk.All, crashdisk.None, crashdisk.Killed}).Draw(m.t, "keep")
+	sound, damaged := m.d.Crash(keep, 1), m.d.Crash(keep, 1)
+	names := segmentsOf(damaged)
+	if len(names) == 0 {
+		m.t.Skip("no segment")
+	}
+	newest := names[len(names)-1]
+	h, err := log.DecodeHeader(damaged.Content(newest))
+	if err != nil || h.Previous == 0 {
+		m.t.Skip("no segment before it")
+	}
+	if err := damaged.Damage(newest, func(b []byte) []byte {
+		n := int(binary.LittleEndian.Uint32(b[log.HeaderSize:]))
+		clear(b[log.HeaderSize+log.FrameHeaderSize:][:n])
+		return b
+	}); err != nil {
+		m.t.Fatal(err)
+	}
+	told := func(d *crashdisk.Disk) (string, *Report) {
+		j, r, err := Open(options(d))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		defer j.Close()
+		j.mu.Lock()
+		for _, c := range j.st.chunks {
+			c.deaths = 0
+		}
+		for k, id := range j.st.identities {
+			id.absent = 0
+			j.st.identities[k] = id
+		}
+		j.mu.Unlock()
+		return describe(j) + fmt.Sprintf("\n%+v", j.Ledger()), r
+	}
+	want, _ := told(sound)
+	got, r := told(damaged)
+	if got != want || !strings.Contains(strings.Join(r.Damage, "|"), "nothing is lost by that") || len(r.Damage) != 1 {
+		m.t.Fatalf("without its snapshot it is\n%s\nand not\n%s\ndamage %q", minus(got, want), minus(want, got), r.Damage)
+	}
+}
+
+// minus are the lines of one that aren't the other's.
+func minus(one, other string) string {
+	lines := strings.Split(other, "\n")
+	return strings.Join(slices.DeleteFunc(strings.Split(one, "\n"), func(l string) bool { return slices.Contains(lines, l) }), "\n")
+}
+
 // adopt makes what was recovered the model, if it is what may be.
 func (m *machine) adopt() {
 	got := describe(m.run.j)
@@ -254,7 +308,7 @@ func TestJournalAgainstAModel(t *testing.T) {
 			"accept": wrap(m.Accept), "accept another": wrap(m.Accept), "redeliver": wrap(m.Redeliver),
 			"roll": wrap(m.Roll), "end": wrap(m.End), "decode": wrap(m.Decode), "attempt": wrap(m.Attempt),
 			"rename": wrap(m.Rename), "finish": wrap(m.Finish), "hold": wrap(m.HoldAndResolve),
-			"forget": wrap(m.Forget), "seen": wrap(m.Seen), "fail": wrap(m.Fail), "crash": wrap(m.Crash),
+			"forget": wrap(m.Forget), "seen": wrap(m.Seen), "fail": wrap(m.Fail), "crash": wrap(m.Crash), "lose": wrap(m.LoseSnapshot),
 			"": wrap(m.Check),
 		})
 	})

@@ -51,6 +51,8 @@ type Live struct {
 	Deaths int
 	// DeadLetter is true if an operator sent it undecoded to the dead letters.
 	DeadLetter bool
+	// Doubtful is true if damage hides which of its records were published.
+	Doubtful bool
 }
 
 // Chunks describes the live chunks by sequence.
@@ -66,7 +68,7 @@ func (l *queries) Chunks() []Live {
 }
 
 func (c *chunk) describe(seq uint64) Live {
-	return Live{Seq: seq, Length: int64(c.loc.Length), Arrival: c.arrival, Deaths: int(c.deaths), DeadLetter: c.asLetter}
+	return Live{Seq: seq, Length: int64(c.loc.Length), Arrival: c.arrival, Deaths: int(c.deaths), DeadLetter: c.asLetter, Doubtful: c.doubtful}
 }
 
 // Chunk describes one live chunk, and false if it isn't live.

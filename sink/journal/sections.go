@@ -22,7 +22,11 @@ type section uint64
 const (
 	sectionDirs   section = 13<<1 | 1 // the directories of the identities
 	sectionAbsent section = 14<<1 | 1 // the identities whose files are absent
-	sectionLedger section = 20<<1 | 1
+	// the segments in which something is damaged
+	sectionDamaged section = 15<<1 | 1
+	// the chunks of which it isn't known what was published
+	sectionDoubtful section = 16 << 1
+	sectionLedger   section = 20<<1 | 1
 )
 
 func (s section) skippable() bool { return s&1 == 1 }
@@ -37,6 +41,12 @@ func (s *state) encodeSections(b []byte) []byte {
 	}
 	if absent := s.encodeAbsent(nil); len(absent) > 0 {
 		add(sectionAbsent, absent)
+	}
+	if len(s.damaged) > 0 {
+		add(sectionDamaged, putSeqs(nil, sortedKeys(s.damaged)))
+	}
+	if doubtful := s.doubtful(); len(doubtful) > 0 {
+		add(sectionDoubtful, putSeqs(nil, doubtful))
 	}
 	if s.ledger != (Ledger{}) {
 		add(sectionLedger, s.encodeLedger(nil))
@@ -72,6 +82,20 @@ func (s *state) decodeSection(tag section, r *reader, dirs []*originDir) error {
 		return r.end()
 	case tag == sectionAbsent:
 		s.decodeAbsent(r)
+		return r.end()
+	case tag == sectionDamaged:
+		for _, id := range r.seqs() {
+			s.damaged[id] = true
+		}
+		return r.end()
+	case tag == sectionDoubtful:
+		for _, seq := range r.seqs() {
+			if c := s.chunks[seq]; c != nil {
+				c.doubtful = true
+			} else {
+				r.fail()
+			}
+		}
 		return r.end()
 	case tag == sectionLedger:
 		s.decodeLedger(r)

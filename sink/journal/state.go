@@ -51,6 +51,12 @@ type state struct {
 	older map[uint64]older
 	// live is the bytes of live frames by segment.
 	live map[uint64]int64
+	// damaged are segments in which something can't be read. When nothing in them is
+	// live they are set aside.
+	damaged map[uint64]bool
+	// strays are the frames of parts that aren't pending, by part, while the state is
+	// rebuilt from what is damaged; nil otherwise.
+	strays map[uint64][]Frame
 	// odd collects what a frame referred to in vain; only damage explains it.
 	odd []string
 }
@@ -60,7 +66,7 @@ func newState() *state {
 		nextSeq: 1, nextPart: 1,
 		chunks: map[uint64]*chunk{}, parts: map[uint64]*Part{},
 		identities: map[originKey]identity{}, dirs: map[string]*originDir{},
-		older: map[uint64]older{}, live: map[uint64]int64{},
+		older: map[uint64]older{}, live: map[uint64]int64{}, damaged: map[uint64]bool{},
 	}
 }
 
@@ -81,9 +87,20 @@ func (s *state) dropChunk(seq uint64) {
 	}
 }
 
+// doubtful are the chunks of which it isn't known what was published.
+func (s *state) doubtful() (seqs []uint64) {
+	for _, seq := range sortedKeys(s.chunks) {
+		if s.chunks[seq].doubtful {
+			seqs = append(seqs, seq)
+		}
+	}
+	return seqs
+}
+
 // loseChunk drops a chunk that can't be read, and forgets its identity.
 func (s *state) loseChunk(seq uint64) {
 	if c := s.chunks[seq]; c != nil {
+		s.damaged[c.loc.Segment] = true
 		delete(s.identities, c.key)
 		s.countLost(c)
 		s.dropChunk(seq)
@@ -94,6 +111,7 @@ func (s *state) loseChunk(seq uint64) {
 func (s *state) cover(sh Share, letters bool) {
 	c := s.chunks[sh.Seq]
 	if c == nil {
+		s.countUnknown(sh, letters)
 		s.oddf("a rolled part holds records of chunk %d, which isn't live", sh.Seq)
 		return
 	}

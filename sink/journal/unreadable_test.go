@@ -101,8 +101,11 @@ func TestADamagedChunkIsFoundWhenItIsRead(t *testing.T) {
 	if err := j.GiveUp(seq); err != nil {
 		t.Errorf("given up once more: %v", err)
 	}
-	aside := w.d.Content(strings.Replace(w.older, Dir, log.DamagedDir, 1))
-	if !bytes.Equal(aside, before) {
+	if !bytes.Equal(w.d.Content(w.older), before) {
+		t.Error("its segment is gone while others in it are live")
+	}
+	w.finish(t, j, "a")
+	if !bytes.Equal(w.aside(w.d), before) {
 		t.Error("its segment wasn't set aside")
 	}
 	j, _ = restart(t, j, w.d, crashdisk.None)
@@ -114,36 +117,79 @@ func TestADamagedChunkIsFoundWhenItIsRead(t *testing.T) {
 	}
 }
 
-// TestSetAside fails what keeping a copy needs: what is there of it in the end
-// is whole.
+// aside is the older segment where damaged ones are set aside.
+func (w *worn) aside(d *crashdisk.Disk) []byte {
+	return d.Content(strings.Replace(w.older, Dir, log.DamagedDir, 1))
+}
+
+// finish ends the chunks of a group that are live.
+func (w *worn) finish(t *testing.T, j *Journal, group string) {
+	t.Helper()
+	for _, c := range j.Chunks() {
+		if p, err := j.Read(c.Seq, nil); err != nil || string(p.Data[:1]) == group {
+			appended(t, j, Void{c.Seq})
+		}
+	}
+	appended(t, j, Decoding{}) // the writer is through with what came before
+}
+
+// TestSetAside fails each step of setting a damaged segment aside: its bytes are
+// there all the time, and in the end it is aside, whole.
 func TestSetAside(t *testing.T) {
-	for n := range 10 {
+	steps := 0
+	for n := 1; ; n++ {
 		w := newWorn(t)
 		j, _ := open(t, wornOptions(w.d))
-		seq := j.Chunks()[2].Seq
 		w.flip(t, w.older, w.frames["a2"].Offset+100)
+		before := w.d.Content(w.older)
+		if err := j.GiveUp(j.Chunks()[2].Seq); err != nil {
+			t.Fatal(err)
+		}
 		ops := 0
 		w.d.SetHook(func(op crashdisk.Op) faults.Action {
-			if strings.HasPrefix(op.Name, log.DamagedDir) {
+			if strings.HasPrefix(op.Name, log.DamagedDir) || op.Kind == crashdisk.Rename && op.Name == w.older {
 				if ops++; ops == n {
-					return faults.Half(0, syscall.ENOSPC)
+					steps++
+					return faults.Before(syscall.EIO)
 				}
 			}
 			return faults.Pass()
 		})
-		if err := j.GiveUp(seq); err != nil {
-			if _, ok := j.Chunk(seq); !ok {
-				t.Fatal("given up without a copy")
+		w.finish(t, j, "a")
+		w.d.SetHook(nil)
+		for _, keep := range []crashdisk.Keep{crashdisk.None, crashdisk.All} { // a rename is one step
+			crashed := w.d.Crash(keep, 1)
+			if !bytes.Equal(w.aside(crashed), before) && !bytes.Equal(crashed.Content(w.older), before) {
+				t.Errorf("operation %d: a crash loses the segment", n)
 			}
-			if err := j.GiveUp(seq); err != nil {
-				t.Fatal(err)
-			}
-		}
-		crashed := w.d.Crash(crashdisk.None, 0)
-		if got := crashed.Content(strings.Replace(w.older, Dir, log.DamagedDir, 1)); !bytes.Equal(got, w.d.Content(w.older)) {
-			t.Errorf("operation %d: the copy has %d bytes", n, len(got))
 		}
 		closed(t, j)
+		j, _ = open(t, wornOptions(w.d))
+		closed(t, j)
+		if !bytes.Equal(w.aside(w.d), before) {
+			t.Errorf("operation %d: it isn't aside", n)
+		}
+		if ops < n {
+			break
+		}
+	}
+	if steps < 3 {
+		t.Errorf("only %d operations failed", steps)
+	}
+}
+
+// TestADamagedSegmentTakesNoRoom: it is set aside on a disk without a free byte.
+func TestADamagedSegmentTakesNoRoom(t *testing.T) {
+	w := newWorn(t)
+	j, _ := open(t, wornOptions(w.d))
+	w.flip(t, w.older, w.frames["a2"].Offset+100)
+	if err := j.GiveUp(j.Chunks()[2].Seq); err != nil {
+		t.Fatal(err)
+	}
+	w.d.SetCapacity(w.d.Used())
+	w.finish(t, j, "a")
+	if w.aside(w.d) == nil {
+		t.Error("it isn't aside")
 	}
 }
 

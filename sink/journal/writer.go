@@ -22,10 +22,11 @@ type writer struct {
 	moveBuf      []byte
 	unread       map[log.Location]bool // live frames that can't be read, reported once
 	immovable    map[uint64]bool       // segments of which nothing else is live
+	stuck        map[uint64]bool       // damaged segments that can't be set aside
 }
 
 func newWriter(j *Journal) *writer {
-	return &writer{Journal: j, unread: map[log.Location]bool{}, immovable: map[uint64]bool{}}
+	return &writer{Journal: j, unread: map[log.Location]bool{}, immovable: map[uint64]bool{}, stuck: map[uint64]bool{}}
 }
 
 // run ends when the journal closes and the queue is empty.

@@ -82,6 +82,18 @@ func (f *File) put(b []byte) error {
 	return nil
 }
 
+// Describe appends what the file says of itself, behind the content, which must be
+// flushed: see Area.Description. Where that can't be written the file goes without.
+func (f *File) Describe(description []byte) {
+	end := appendFooter(description)
+	if _, err := f.file.WriteAt(end, f.at); err != nil {
+		// What is left of it, if this fails too, nobody takes for one.
+		_ = f.file.Truncate(f.at)
+		return
+	}
+	f.area.addTrailer(f.name, int64(len(end)))
+}
+
 // MakeDurable syncs and closes the file, which must be flushed, and syncs its
 // folder. After an error the file can't be trusted: a failed sync can't be
 // repeated. The exception is openfiles.Exhausted, of the folder that could not be

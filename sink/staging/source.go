@@ -29,7 +29,7 @@ type Source struct {
 }
 
 // Open opens a pending part's staged file. The error is a *WrongError if the
-// file is missing or has another length.
+// file is missing or too short. What follows the content is no part of the Source.
 func (a *Area) Open(s Staged) (*Source, error) {
 	f, err := a.disk.Open(s.Name)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *Area) Open(s Staged) (*Source, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read staged file %s: %w", s.Name, err), f.Close())
 	}
-	if size != s.Length {
+	if size < s.Length {
 		_ = f.Close()
 		return nil, &WrongError{fmt.Errorf("it has %d bytes and not %d", size, s.Length)}
 	}
@@ -54,7 +54,14 @@ func (s *Source) Size() int64 { return s.size }
 
 // ReadAt implements io.ReaderAt.
 func (s *Source) ReadAt(b []byte, off int64) (int, error) {
-	n, err := s.File.ReadAt(b, off)
+	if off >= s.size {
+		return 0, io.EOF
+	}
+	short := int64(len(b)) > s.size-off
+	n, err := s.File.ReadAt(b[:min(int64(len(b)), s.size-off)], off)
+	if err == nil && short {
+		err = io.EOF
+	}
 	if off == 0 { // also when a driver begins once more
 		s.at, s.sum = 0, 0
 	}
@@ -69,9 +76,26 @@ func (s *Source) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
+// ErrMisread says that a staged file was read wrong, and is right on the disk.
+var ErrMisread = errors.New("the staged file was read wrong, and right once more from the disk: check the machine's memory")
+
+// wrong is what to say of a content with another checksum. That isn't believed
+// before the disk itself was asked.
 func (s *Source) wrong() error {
+	sum, n, err := checksum(direct{s.File}, s.size)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read staged file once more from the disk: %w", err)
+	case n == s.size && sum == s.crc:
+		return ErrMisread
+	}
 	return &WrongError{fmt.Errorf("its %d bytes have the checksum %08x and not %08x", s.size, s.sum, s.crc)}
 }
+
+// direct reads a file from the disk itself.
+type direct struct{ disk.File }
+
+func (d direct) ReadAt(b []byte, off int64) (int, error) { return d.ReadDirect(b, off) }
 
 // Checked reports whether all of the content was read and is what was journaled.
 func (s *Source) Checked() bool { return s.at == s.size && s.sum == s.crc }

@@ -4,7 +4,8 @@
 // A File is written by one goroutine. Once MakeDurable answered nil it never
 // changes, and what a Source reads of it is compared with the length and the
 // checksum that the journal remembers: nobody gets a file whole that isn't what
-// was journaled. Staging never removes a file that a pending part names unless
+// was journaled. A rolled part's file says behind its content what it is, for a start
+// that finds the journal damaged. Staging never removes a file that a pending part names unless
 // it is told to, and never decides what to do about a wrong one.
 //
 // Area, File and Source are each for one goroutine at a time, except that an
@@ -18,6 +19,7 @@ import (
 	"log/slog"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
@@ -27,8 +29,6 @@ const (
 	// dir holds the staged files in the state directory. It holds nothing but
 	// this instance's files.
 	dir = "staged"
-	// asideDir receives staged files that aren't what was journaled.
-	asideDir = "aside"
 )
 
 // Area is the staged files of one instance.
@@ -38,12 +38,16 @@ type Area struct {
 	stateDir string    // in texts
 	log      *slog.Logger
 	bytes    atomic.Int64
+	aside    atomic.Int64 // of files that were set aside
+
+	lock     sync.Mutex
+	trailers map[string]int64 // bytes of staged files that aren't content, by name
 }
 
 // New returns the staging area on the state directory's disk. stateDir names
 // the directory in texts.
 func New(d disk.Disk, stateDir string, log *slog.Logger) *Area {
-	a := &Area{stateDir: stateDir, log: log}
+	a := &Area{stateDir: stateDir, log: log, trailers: map[string]int64{}}
 	a.disk = disk.Guard(d, a.fence.pass, func() {})
 	return a
 }
@@ -73,6 +77,10 @@ func (a *Area) Recover(pending []Staged) error {
 	for _, s := range pending {
 		keep[s.Name] = true
 		a.bytes.Add(s.Length)
+		a.countTrailer(s)
+	}
+	if err := a.countAside(); err != nil {
+		return err
 	}
 	names, err := a.disk.List(dir)
 	if err != nil {
@@ -107,9 +115,10 @@ func (a *Area) Drop(f *File) {
 	a.Remove(f.name, f.Size())
 }
 
-// Remove removes a staged file of that many bytes. What can't be removed now,
+// Remove removes a staged file with a content of that many bytes. What can't be removed now,
 // the next start removes.
 func (a *Area) Remove(name string, size int64) {
+	size += a.dropTrailer(name)
 	a.bytes.Add(-size)
 	a.shrink(name, size)
 	if err := a.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFenced) {
@@ -136,22 +145,4 @@ func (a *Area) shrink(name string, size int64) {
 		err = f.Truncate(size)
 	}
 	_ = f.Close()
-}
-
-// SetAside moves the wrong staged file of a part out of the way, and answers
-// where it is then: where it was, if it is missing there and wasn't set aside
-// before.
-func (a *Area) SetAside(name string, part uint64) (string, error) {
-	aside := fmt.Sprintf("%s/%d", asideDir, part)
-	err := errors.Join(a.disk.Mkdir(asideDir), a.disk.Rename(name, aside))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if f, err := a.disk.Open(aside); err == nil {
-			return a.stateDir + "/" + aside, f.Close()
-		}
-		return a.stateDir + "/" + name, nil
-	case err != nil:
-		return "", fmt.Errorf("set a damaged staged file aside: %w", err)
-	}
-	return a.stateDir + "/" + aside, nil
 }

@@ -69,7 +69,7 @@ var layers = []layer{
 	{"instance/reference", "conf instance"},
 	{"fluentbit", "assigner/timezone sink/chunkfile"},
 	{"", "fluentbit instance sink"},
-	{"cmd/out-hdfs", "conf conf/agent instance sink sink/control sink/disk sink/journal"},
+	{"cmd/out-hdfs", "conf conf/agent instance sink sink/control sink/disk sink/journal sink/staging"},
 }
 
 // testSupport is imported by tests, and by itself, and by nothing that ships.

@@ -22,6 +22,19 @@ func (d *Disk) Damage(name string, change func(content []byte) []byte) error {
 	return nil
 }
 
+// Misread has reads answer a changed content, as memory that lies does, until a
+// direct read of the file. The disk's own content stays.
+func (d *Disk) Misread(name string, change func(content []byte) []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.entries[path.Clean(name)]
+	if n == nil {
+		return fs.ErrNotExist
+	}
+	n.misread = change(slices.Clone(n.data))
+	return nil
+}
+
 // Names are the files that exist now, sorted.
 func (d *Disk) Names() []string {
 	d.mu.Lock()

@@ -79,6 +79,8 @@ type inode struct {
 	data    []byte
 	durable []byte
 	dirty   map[int64]bool // pages that differ from durable and can still be synced
+	// misread is what reads answer instead of data, until it is read directly.
+	misread []byte
 	// unlinked is true once no name leads to it: its bytes are free again.
 	unlinked bool
 }

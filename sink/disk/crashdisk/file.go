@@ -35,8 +35,12 @@ func (f *file) ReadAt(b []byte, off int64) (n int, err error) {
 		return 0, errNegative
 	}
 	err = f.do(Op{Kind: Read, Offset: off, Length: int64(len(b))}, func(faults.Action) error {
-		if off < int64(len(f.n.data)) {
-			n = copy(b, f.n.data[off:])
+		data := f.n.data
+		if f.n.misread != nil {
+			data = f.n.misread
+		}
+		if off < int64(len(data)) {
+			n = copy(b, data[off:])
 		}
 		return nil
 	})
@@ -47,6 +51,14 @@ func (f *file) ReadAt(b []byte, off int64) (n int, err error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// ReadDirect is a Read to a Hook.
+func (f *file) ReadDirect(b []byte, off int64) (n int, err error) {
+	f.d.mu.Lock()
+	f.n.misread = nil
+	f.d.mu.Unlock()
+	return f.ReadAt(b, off)
 }
 
 func (f *file) WriteAt(b []byte, off int64) (n int, err error) {

@@ -62,6 +62,27 @@ func content(t *testing.T, h Harness) {
 				t.Errorf("%d bytes: %v", n, err)
 			}
 		},
+		"a direct read is a read": func(t *testing.T, f disk.File) {
+			content := strings.Repeat("0123456789", 2000)
+			write(t, f, 0, content)
+			for _, sync := range []bool{false, true} {
+				if sync {
+					must(t, f.Sync())
+				}
+				for _, r := range [][2]int{{0, 1}, {0, 4096}, {1, 4096}, {4095, 2}, {4096, 8192}, {5, 12000}, {19990, 10}, {0, 20000}} {
+					b := make([]byte, r[1])
+					if n, err := f.ReadDirect(b, int64(r[0])); n != len(b) || string(b) != content[r[0]:r[0]+r[1]] {
+						t.Errorf("%d bytes at %d, synced %v: %d, %v", r[1], r[0], sync, n, err)
+					}
+				}
+				b := make([]byte, 5)
+				for at, want := range map[int64]string{19998: "89", 20000: "", 30000: ""} {
+					if n, err := f.ReadDirect(b, at); string(b[:n]) != want || !errors.Is(err, io.EOF) {
+						t.Errorf("at %d: %q, %v", at, b[:n], err)
+					}
+				}
+			}
+		},
 		"a read up to the end is whole": func(t *testing.T, f disk.File) {
 			write(t, f, 0, "abc")
 			b := make([]byte, 2)
@@ -72,6 +93,9 @@ func content(t *testing.T, h Harness) {
 		"negative offsets are refused": func(t *testing.T, f disk.File) {
 			if _, err := f.ReadAt(make([]byte, 1), -1); err == nil {
 				t.Error("read")
+			}
+			if _, err := f.ReadDirect(make([]byte, 1), -1); err == nil {
+				t.Error("read directly")
 			}
 			if _, err := f.WriteAt(make([]byte, 1), -1); err == nil {
 				t.Error("written")

@@ -13,8 +13,8 @@
 //
 // # Concurrency
 //
-// One goroutine, the writer, calls Begin, Append and Retire. Read, Info and the
-// questions about room may be asked by anybody. A goroutine of the Log makes
+// One goroutine, the writer, calls Begin, Append, Retire and SetAside. Read, Info, the
+// questions about room and PurgeAside are for anybody. A goroutine of the Log makes
 // spares; Start starts it, Close stops it and waits for it.
 //
 // # Segments
@@ -24,7 +24,7 @@
 // spare is made ahead of need, or is a dead segment used again.
 //
 //	segment := header frame* header
-//	header  := magic[8] version:u32 size:u32 segment:u64 state[16] created:i64 salt:u64 zero[4] crc:u32
+//	header  := magic[8] version:u32 size:u32 segment:u64 state[16] created:i64 salt:u64 previous:u32 crc:u32
 //
 // All integers are little endian. The header is HeaderSize bytes, its crc is
 // the CRC-32C of what stands before it. A header of any version begins with
@@ -46,7 +46,11 @@
 //
 // A segment's first frame is a snapshot of what the user makes of all frames. The
 // segment gets its name, and by that becomes valid, only after its snapshot is
-// synced; then the directory is synced, and only then is anything appended. Once
+// synced; then the directory is synced, and only then is anything appended. previous
+// is the CRC-32C of salt, number and offset of where the segment before ended for
+// that snapshot, 0 if that isn't known. The segment before is kept until the next
+// one is begun: its snapshot and its frames up to there say what a snapshot said
+// that can't be read any more. Once
 // the name was tried the predecessor takes no more frames, even if that failed: a
 // crash might leave the name.
 //

@@ -28,14 +28,18 @@ type Header struct {
 	State   [16]byte // of what the segment belongs to
 	Created int64    // Unix nanoseconds
 	Salt    uint64
+	// Previous is the Seed of the Place up to which the segment before counts; 0 if
+	// there is none, or if what its frames said wasn't known as a whole. Version 1
+	// has 0.
+	Previous uint32
 }
 
-func newHeader(segment uint64, state [16]byte) Header {
+func newHeader(segment uint64, state [16]byte, previous uint32) Header {
 	var salt [8]byte
 	rand.Read(salt[:]) // never fails
 	return Header{
 		Version: Version, Segment: segment, State: state,
-		Created: time.Now().UnixNano(), Salt: binary.LittleEndian.Uint64(salt[:]),
+		Created: time.Now().UnixNano(), Salt: binary.LittleEndian.Uint64(salt[:]), Previous: previous,
 	}
 }
 
@@ -49,6 +53,7 @@ func (s Header) Encode() []byte {
 	copy(b[24:40], s.State[:])
 	binary.LittleEndian.PutUint64(b[40:], uint64(s.Created))
 	binary.LittleEndian.PutUint64(b[48:], s.Salt)
+	binary.LittleEndian.PutUint32(b[56:], s.Previous)
 	binary.LittleEndian.PutUint32(b[60:], CRC(b[:60]))
 	return b
 }
@@ -91,10 +96,11 @@ func DecodeHeader(b []byte) (Header, error) {
 		return Header{}, errBadHeader
 	}
 	return Header{
-		Version: found,
-		Segment: binary.LittleEndian.Uint64(b[16:]),
-		State:   [16]byte(b[24:40]),
-		Created: int64(binary.LittleEndian.Uint64(b[40:])),
-		Salt:    binary.LittleEndian.Uint64(b[48:]),
+		Version:  found,
+		Segment:  binary.LittleEndian.Uint64(b[16:]),
+		State:    [16]byte(b[24:40]),
+		Created:  int64(binary.LittleEndian.Uint64(b[40:])),
+		Salt:     binary.LittleEndian.Uint64(b[48:]),
+		Previous: binary.LittleEndian.Uint32(b[56:]),
 	}, nil
 }

@@ -9,12 +9,14 @@ import (
 
 // Found is a segment on the disk, as List found it.
 type Found struct {
-	ID     uint64
-	State  [16]byte // of its header
-	Bad    error    // why the header can't be used
-	Second bool     // only the header's copy can
-	Cut    bool     // the header can, but its copy isn't at the end
-	start  [HeaderSize]byte
+	ID    uint64
+	State [16]byte // of its header
+	// Previous is its header's: see Header.
+	Previous uint32
+	Bad      error // why the header can't be used
+	Second   bool  // only the header's copy can
+	Cut      bool  // the header can, but its copy isn't at the end
+	start    [HeaderSize]byte
 }
 
 // Readable reports whether the segment's frames can be checked.
@@ -25,6 +27,9 @@ func (l *Log) List() (segments []Found, spares []string, err error) {
 	names, err := l.disk.List(Dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the journal: %w", err)
+	}
+	if err := l.countAside(); err != nil {
+		return nil, nil, err
 	}
 	for _, name := range names {
 		if isSpare(name) {
@@ -69,14 +74,14 @@ func (l *Log) find(id uint64) (Found, error) {
 	case out.Bad == nil && err != nil:
 		out.Cut = true
 	}
-	out.State = header.State
+	out.State, out.Previous = header.State, header.Previous
 	var v *VersionError
 	if errors.As(out.Bad, &v) {
 		return Found{}, fmt.Errorf("%s: %w", SegmentName(id), v)
 	}
 	info := Info{Size: size, Room: size, Salt: header.Salt}
 	var h [FrameHeaderSize]byte
-	if readFull(f, h[:], HeaderSize) == nil {
+	if readFull(f.ReadAt, h[:], HeaderSize) == nil {
 		if snapshot, ok := getFrameHeader(&h, Place{info.Salt, id, HeaderSize}, size); ok {
 			info.Room = size - 2*HeaderSize - snapshot.size()
 		}
@@ -89,17 +94,27 @@ func (l *Log) find(id uint64) (Found, error) {
 
 // readStart fills b with a file's first bytes, and zeros if there are none.
 func readStart(f disk.File, b []byte) {
-	if readFull(f, b, 0) != nil {
+	if readFull(f.ReadAt, b, 0) != nil {
 		clear(b)
 	}
 }
 
+// readHeader reads one copy of a header, once more from the disk itself if it isn't
+// sound.
 func readHeader(f disk.File, at, size int64, id uint64) (Header, error) {
+	h, err := readHeaderBy(f.ReadAt, at, size, id)
+	if errors.Is(err, errNoHeader) || errors.Is(err, errBadHeader) {
+		return readHeaderBy(f.ReadDirect, at, size, id)
+	}
+	return h, err
+}
+
+func readHeaderBy(read readAt, at, size int64, id uint64) (Header, error) {
 	if at < 0 || at >= size {
 		return Header{}, errNoHeader
 	}
 	b := make([]byte, min(MaxHeader, size-at))
-	if err := readFull(f, b, at); err != nil {
+	if err := readFull(read, b, at); err != nil {
 		return Header{}, fmt.Errorf("its header can't be read: %w", err)
 	}
 	h, err := DecodeHeader(b)
@@ -124,8 +139,12 @@ func (l *Log) scan(id uint64, with func(*scanner) error) error {
 func (l *Log) First(id uint64) (f Frame, end int64, ok bool, err error) {
 	err = l.scan(id, func(s *scanner) error {
 		first, err := s.frame(HeaderSize)
-		if err == nil {
-			f, end, ok = Frame{first.kind, first.location(id), first.payload}, first.end(), true
+		ok = err == nil
+		if !ok && s.durable() > HeaderSize {
+			first, ok = s.repair(HeaderSize)
+		}
+		if ok {
+			f, end = Frame{first.kind, first.location(id), first.payload}, first.end()
 		}
 		return nil
 	})
@@ -144,18 +163,29 @@ type Replayed struct {
 	Durable int64 // everything below is known to be synced
 	End     int64 // of the frames that count
 	Bad     []BadFrame
+	// Repaired are the offsets of frames whose damaged headers could be made out.
+	Repaired []int64
+	// Linked is true if the frames end where the next segment's snapshot begins.
+	Linked bool
+	// CutOff is true if the file ends where a frame may have been.
+	CutOff bool
 }
 
 // BadFrame is where a segment is damaged, and how.
 type BadFrame struct {
-	Offset int64
-	Err    error
+	Offset, End int64 // no sound frame lies between
+	// Kind is what the frame's header says, 0 if that can't be read: then any
+	// number of frames may have been there.
+	Kind Kind
+	Err  error
 }
 
-// Replay calls each for every frame of a segment that counts, in order.
-func (l *Log) Replay(id uint64, each func(Frame)) (r Replayed, err error) {
+// Replay calls each for every frame of a segment that counts, in order. next is
+// the Previous of the segment behind it: frames behind the place that it names
+// don't count; 0 names none.
+func (l *Log) Replay(id uint64, next uint32, each func(Frame)) (r Replayed, err error) {
 	err = l.scan(id, func(s *scanner) error {
-		r = s.replay(func(f scanned) { each(Frame{f.kind, f.location(id), f.payload}) })
+		r = s.replay(next, func(f scanned) { each(Frame{f.kind, f.location(id), f.payload}) })
 		return nil
 	})
 	return r, err

@@ -39,6 +39,7 @@ type Log struct {
 
 	mu       sync.Mutex
 	segments map[uint64]Info // on the disk
+	aside    int64           // bytes in DamagedDir
 	spares   []string        // of segmentSize each, the last one made last
 	closing  bool
 	// spareErr is why the last spare could not be made; spareTries counts the
@@ -51,6 +52,10 @@ type Log struct {
 	// The writer's own.
 	cur    *segment
 	nextID uint64
+	// before is where the segment before the current one ended for its snapshot; its
+	// file is kept. Before Begin it is Continue's.
+	before Place
+	linked bool // all that its frames said is known
 }
 
 // Info is what is known of a segment on the disk.
@@ -158,6 +163,15 @@ func (l *Log) Room() int64 {
 // Ended reports whether the current segment takes no frame any more.
 func (l *Log) Ended() bool { return l.cur.bad != nil }
 
+// Continue says which segment the first one of Begin follows, and up to where its
+// frames count.
+func (l *Log) Continue(segment uint64, end int64) {
+	l.before, l.linked = Place{l.Info(segment).Salt, segment, end}, true
+}
+
+// Unlink says that not all is known that the segment said which Continue named.
+func (l *Log) Unlink() { l.linked = false }
+
 // Append writes the entries at the end of the current segment, in order, and
 // syncs them. After an error the segment has ended.
 func (l *Log) Append(entries []*Entry) error { return l.cur.write(entries) }
@@ -173,7 +187,15 @@ func (l *Log) Begin(state [16]byte, snapshot *Entry, request int64) error {
 		return err
 	}
 	seg.id = id
-	if err := seg.start(newHeader(id, state), snapshot); err != nil {
+	before, linked := l.before, l.linked
+	if l.cur != nil {
+		before, linked = Place{l.cur.salt, l.cur.id, l.cur.synced}, true
+	}
+	previous := uint32(0)
+	if linked {
+		previous = before.Seed()
+	}
+	if err := seg.start(newHeader(id, state, previous), snapshot); err != nil {
 		_ = seg.file.Close()
 		l.discard(name)
 		return err
@@ -187,7 +209,7 @@ func (l *Log) Begin(state [16]byte, snapshot *Entry, request int64) error {
 		return err
 	}
 	old := l.cur
-	l.cur = seg
+	l.cur, l.before, l.linked = seg, before, linked
 	l.mu.Lock()
 	l.segments[id] = Info{Size: seg.size, Room: seg.room(), Salt: seg.salt}
 	l.mu.Unlock()
@@ -209,13 +231,14 @@ func (l *Log) disown(seg *segment, name string, err error) {
 	l.discard(name, SegmentName(seg.id))
 }
 
-// Old are the numbers of the segments before the current one, in order.
+// Old are the numbers, in order, of the segments that may go: those before the
+// current one and before the one that makes its snapshot again.
 func (l *Log) Old() []uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var ids []uint64
 	for id := range l.segments {
-		if id != l.cur.id {
+		if id != l.cur.id && id != l.before.Segment {
 			ids = append(ids, id)
 		}
 	}

@@ -25,13 +25,30 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // Read reads and checks the frame at loc into buf, growing it as needed, and
 // returns the payload, which aliases it. The error is a *DamageError if it can't
 // be had any more; any other may pass.
+//
+// A frame whose checksum differs is read once more from the disk itself before
+// that is believed: what the kernel remembers of it may be wrong.
 func (l *Log) Read(loc Location, buf []byte) ([]byte, error) {
 	f, err := l.openSegment(loc)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readFrame(f, loc, l.Info(loc.Segment).Salt, buf)
+	salt := l.Info(loc.Segment).Salt
+	payload, err := readFrame(f.ReadAt, loc, salt, buf)
+	if damage := new(DamageError); errors.As(err, &damage) {
+		if payload, again := readFrame(f.ReadDirect, loc, salt, buf); again == nil {
+			l.misread(loc.Segment, damage)
+			return payload, nil
+		}
+	}
+	return payload, err
+}
+
+// misread tells of bytes that the disk has right.
+func (l *Log) misread(segment uint64, err error) {
+	l.log.Warn("a file of the journal was read wrong, and right once more from the disk", "file", SegmentName(segment),
+		"error", err, "do", "check the machine's memory")
 }
 
 // openSegment opens the segment of a frame that must be there.
@@ -47,13 +64,13 @@ func (l *Log) openSegment(loc Location) (disk.File, error) {
 	return f, nil
 }
 
-func readFrame(f disk.File, loc Location, salt uint64, buf []byte) ([]byte, error) {
+func readFrame(read readAt, loc Location, salt uint64, buf []byte) ([]byte, error) {
 	n := FrameHeaderSize + int(loc.Length)
 	if cap(buf) < n {
 		buf = make([]byte, n)
 	}
 	buf = buf[:n]
-	err := readFull(f, buf, loc.Offset)
+	err := readFull(read, buf, loc.Offset)
 	if errors.Is(err, io.EOF) {
 		return nil, &DamageError{loc.Segment, loc.Offset, errors.New("the file ends before the frame does")}
 	}
@@ -62,6 +79,9 @@ func readFrame(f disk.File, loc Location, salt uint64, buf []byte) ([]byte, erro
 	}
 	at, payload := Place{salt, loc.Segment, loc.Offset}, buf[FrameHeaderSize:]
 	h, ok := getFrameHeader((*[FrameHeaderSize]byte)(buf), at, loc.Size())
+	if !ok {
+		h, ok = repairHeader([FrameHeaderSize]byte(buf), at, payload)
+	}
 	if !ok || h.length != loc.Length || !h.holds(at, payload) {
 		return nil, &DamageError{loc.Segment, loc.Offset, errors.New("its checksum differs")}
 	}
@@ -72,10 +92,13 @@ func readFrame(f disk.File, loc Location, salt uint64, buf []byte) ([]byte, erro
 // paths pass.
 const readTries = 3
 
+// readAt is a File's ReadAt or ReadDirect.
+type readAt func(b []byte, offset int64) (int, error)
+
 // readFull fills b. The error is io.EOF if the file ends before.
-func readFull(f disk.File, b []byte, offset int64) error {
+func readFull(read readAt, b []byte, offset int64) error {
 	for try := 1; ; try++ {
-		n, err := f.ReadAt(b, offset)
+		n, err := read(b, offset)
 		switch {
 		case n == len(b):
 			return nil

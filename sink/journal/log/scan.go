@@ -3,6 +3,7 @@ package log
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 )
@@ -57,12 +58,14 @@ func (s *scanner) load(offset int64, n int) bool {
 	return s.fill(offset, int(end-offset))
 }
 
-func (s *scanner) fill(offset int64, n int) bool {
+func (s *scanner) fill(offset int64, n int) bool { return s.fillBy(s.file.ReadAt, offset, n) }
+
+func (s *scanner) fillBy(read readAt, offset int64, n int) bool {
 	if cap(s.window) < n {
 		s.window = make([]byte, n)
 	}
 	s.window, s.start = s.window[:n], offset
-	s.failed = readFull(s.file, s.window, offset)
+	s.failed = readFull(read, s.window, offset)
 	return s.failed == nil
 }
 
@@ -91,8 +94,28 @@ func (s *scanner) header(offset int64) (scanned, bool) {
 	return scanned{frameHeader: h, offset: offset}, ok
 }
 
-// frame reads the frame at offset, or says what is wrong with it.
+// frame reads the frame at offset, or says what is wrong with it. What isn't sound
+// is read once more from the disk itself before that is believed.
 func (s *scanner) frame(offset int64) (scanned, error) {
+	f, err := s.frameOnce(offset)
+	if err == nil || !errors.Is(err, errNoFrame) || offset+FrameHeaderSize > s.size {
+		return f, err
+	}
+	n := FrameHeaderSize
+	if h, ok := s.header(offset); ok {
+		n = int(min(h.size(), s.size-offset))
+	}
+	if !s.fillBy(s.file.ReadDirect, offset, n) {
+		s.window = s.window[:0]
+		return scanned{}, err
+	}
+	if again, stillBad := s.frameOnce(offset); stillBad == nil {
+		return again, nil
+	}
+	return scanned{}, err
+}
+
+func (s *scanner) frameOnce(offset int64) (scanned, error) {
 	s.failed = nil
 	f, ok := s.header(offset)
 	if !ok {
@@ -147,11 +170,15 @@ func (s *scanner) durable() int64 {
 	}
 }
 
-// replay calls each for every frame that counts: up to the tail's first bad
-// one, and around what is damaged.
-func (s *scanner) replay(each func(scanned)) Replayed {
+// replay calls each for every frame that counts: up to the place that next names,
+// or the tail's first bad one, and around what is damaged.
+func (s *scanner) replay(next uint32, each func(scanned)) Replayed {
 	r := Replayed{Durable: s.durable(), End: HeaderSize}
 	for at := int64(HeaderSize); ; {
+		if next != 0 && s.place(at).Seed() == next {
+			r.Linked, r.End = true, at
+			return r
+		}
 		f, err := s.frame(at)
 		if err == nil {
 			each(f)
@@ -160,13 +187,40 @@ func (s *scanner) replay(each func(scanned)) Replayed {
 			continue
 		}
 		if at >= r.Durable && errors.Is(err, errNoFrame) {
+			r.CutOff = s.cutOff(at)
 			return r
 		}
-		r.Bad = append(r.Bad, BadFrame{at, err})
-		if at = s.behind(at, r.Durable); at < 0 {
+		if f, ok := s.repair(at); ok && at < r.Durable {
+			each(f)
+			r.Repaired = append(r.Repaired, at)
+			at = f.end()
+			r.End = at
+			continue
+		}
+		bad := BadFrame{Offset: at, End: s.size, Err: err}
+		if f, ok := s.header(at); ok {
+			bad.Kind = f.kind
+		}
+		at = s.behind(at, r.Durable)
+		if at >= 0 {
+			bad.End = at
+		}
+		r.Bad = append(r.Bad, bad)
+		if at < 0 {
 			return r
 		}
 	}
+}
+
+// cutOff reports whether a frame at offset would reach beyond the file's end.
+func (s *scanner) cutOff(offset int64) bool {
+	b := s.at(offset, FrameHeaderSize)
+	if b == nil {
+		return true
+	}
+	_, ok := getFrameHeader((*[FrameHeaderSize]byte)(b), s.place(offset), math.MaxInt64)
+	_, fits := s.header(offset)
+	return ok && !fits
 }
 
 // behind is where to go on behind the bad frame at offset, or -1 if what

@@ -11,6 +11,8 @@ type memory struct{ *bytes.Reader }
 
 var _ disk.File = memory{}
 
+func (m memory) ReadDirect(b []byte, off int64) (int, error) { return m.ReadAt(b, off) }
+
 func (memory) WriteAt([]byte, int64) (int, error) { panic("a scanner doesn't write") }
 func (memory) WriteVec([][]byte, int64) error     { panic("a scanner doesn't write") }
 func (memory) Allocate(int64) error               { panic("a scanner doesn't write") }
