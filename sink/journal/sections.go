@@ -23,6 +23,7 @@ const (
 	sectionDirs   section = 13<<1 | 1 // the directories of the identities
 	sectionAbsent section = 14<<1 | 1 // the identities whose files are absent
 	sectionLedger section = 20<<1 | 1
+	sectionAgain  section = 22 << 1 // the parts that are published again
 )
 
 func (s section) skippable() bool { return s&1 == 1 }
@@ -40,6 +41,9 @@ func (s *state) encodeSections(b []byte) []byte {
 	}
 	if s.ledger != (Ledger{}) {
 		add(sectionLedger, s.encodeLedger(nil))
+	}
+	if again := s.encodeAgain(nil); len(again) > 0 {
+		add(sectionAgain, again)
 	}
 	return b
 }
@@ -75,6 +79,9 @@ func (s *state) decodeSection(tag section, r *reader, dirs []*originDir) error {
 		return r.end()
 	case tag == sectionLedger:
 		s.decodeLedger(r)
+		return r.end()
+	case tag == sectionAgain:
+		s.decodeAgain(r)
 		return r.end()
 	case tag.skippable():
 		return nil
