@@ -17,7 +17,7 @@ func limitOptions(schemes []string) []Option {
 		options := inGroup("Limits",
 			streams(scheme, Option{Key: prefix + "total", Help: "How many streams may be open on file systems of this scheme. 0 or -1 is no limit."},
 				func(l *fs.LimitOptions) *int { return &l.Total }),
-			unread(Option{Key: prefix + "input", Help: "How many of them may read. It is Flink's, and without effect: nothing reads."}),
+			unread(Option{Key: prefix + "input", Help: "How many of them may read. It is Flink's, and without effect: next to nothing is read."}),
 			streams(scheme, Option{Key: prefix + "output", Help: "How many of them may write."},
 				func(l *fs.LimitOptions) *int { return &l.Output }),
 			waits(scheme, Option{Key: prefix + "timeout", Help: "How long to wait for a stream at a limit before the upload is tried again later. 0 waits for ever; a bare number is milliseconds, as in Flink."},

@@ -16,6 +16,7 @@ import (
 //	decide       an answer that leaves open what happened, or none at all: look
 //	verdictOf    what was found, in words
 //	judged       what is done about each verdict
+//	nameTaken    what is done about a name that another file has: see taken.go
 
 // publish gives the uploaded temp a final name, if it still is the file that was
 // uploaded.
@@ -127,11 +128,7 @@ func (c *commit) judged(ctx context.Context, a journal.Attempt, v verdict) error
 	case v.temp && v.final != "": // a move that is half done is finished where it went
 		return c.publishAgain(ctx, a, v.final)
 	case v.temp && v.taken:
-		next := c.final(c.nextNumber())
-		c.s.cfg.Log.Warn("a final name is taken by another file; a higher number is used",
-			"target", c.p.Target, "file", last, "instead", next,
-			"do", "give each agent its own writer_id below a path")
-		return c.publishAs(ctx, a, next)
+		return c.nameTaken(ctx, a, last)
 	case v.temp:
 		return c.publishAgain(ctx, a, last)
 	case v.final != "":
@@ -151,17 +148,6 @@ func (c *commit) judged(ctx context.Context, a journal.Attempt, v verdict) error
 }
 
 const lookFirst = "look for it, then run `%s publish` if it isn't there, or `… done`"
-
-// nextNumber takes a part number for a name in place of one that was taken.
-// The first few are consecutive; then each leaves out twice as many as the one
-// before, since another agent that got as far may have taken them all.
-func (c *commit) nextNumber() uint64 {
-	const consecutive, most = 4, 20
-	for range 1<<min(max(len(c.p.Finals)-consecutive, 0), most) - 1 {
-		c.s.journal.NextPart()
-	}
-	return c.s.journal.NextPart()
-}
 
 // finish journals that the part is published and forgets it. It is repeated
 // until it succeeds: later nobody could know, once a consumer has the file.

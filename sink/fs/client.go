@@ -3,6 +3,7 @@ package fs
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -98,6 +99,14 @@ func (c *Client) Locate(ctx context.Context, id FileID, names ...string) (Place,
 		return Place{}, err
 	}
 	return c.shared.driver.Locate(ctx, id, names...)
+}
+
+// Open is Driver's.
+func (c *Client) Open(ctx context.Context, path string) (io.ReadCloser, error) {
+	if err := c.begin("open", path); err != nil {
+		return nil, err
+	}
+	return c.shared.driver.Open(ctx, path)
 }
 
 // Discard is Driver's.

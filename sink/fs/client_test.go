@@ -66,6 +66,7 @@ func calls(c *fs.Client) map[string]func(ctx context.Context) error {
 		},
 		"stat":    func(ctx context.Context) error { _, err := c.Stat(ctx, "/a"); return err },
 		"locate":  func(ctx context.Context) error { _, err := c.Locate(ctx, "1", "/a"); return err },
+		"open":    func(ctx context.Context) error { _, err := c.Open(ctx, "/a"); return err },
 		"discard": func(ctx context.Context) error { return c.Discard(ctx, "/a") },
 	}
 }

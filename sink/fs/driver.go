@@ -88,6 +88,11 @@ type Driver interface {
 	// put a marker file into the directory of the first name, which it removes.
 	// With an error there is no answer.
 	Locate(ctx context.Context, id FileID, names ...string) (Place, error)
+	// Open opens a file for reading. Class Missing if there is nothing, Path if
+	// it is a directory. Reads end with ctx and fail with classified errors, too;
+	// the caller closes the reader. A file that changes meanwhile may be read as a
+	// mixture.
+	Open(ctx context.Context, path string) (io.ReadCloser, error)
 	// Discard deletes one file. Class Missing if there was nothing at hidden,
 	// which callers usually take for success. It never deletes a directory.
 	Discard(ctx context.Context, hidden string) error
@@ -116,14 +121,13 @@ type Entry struct {
 	Info   Info
 }
 
-// Reader reads what is on a target. Sinks don't read: it is for operators'
+// Reader shows what is on a target. Sinks list nothing: it is for operators'
 // commands and for tests. Drivers offer it beside their own methods.
 type Reader interface {
 	// List describes the entries of a directory, in name order. Class Missing
 	// if there is nothing, Path if it is a file.
 	List(ctx context.Context, path string) ([]Info, error)
-	// Open opens a file. Class Missing if there is nothing, Path if it is a
-	// directory. Reads end with ctx; the caller closes the reader.
+	// Open is Driver's.
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
 }
 

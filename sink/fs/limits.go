@@ -11,7 +11,7 @@ import (
 )
 
 // LimitOptions are Flink's fs.<scheme>.limit.*, without the one on input streams
-// since nothing reads. Zero or less means no limit.
+// since next to nothing is read. Zero or less means no limit.
 type LimitOptions struct {
 	Total  int // streams open at a time
 	Output int // of these, streams that write: uploads

@@ -55,7 +55,7 @@ func (f Resolved) apply(s *state, _ log.Location) {
 	switch f.How {
 	case PublishAgain:
 		s.withPart(f.Part, f, func(p *Part) {
-			p.Held, p.Finals = "", nil
+			p.Held, p.Finals, p.Again = "", nil, true
 			for i := range p.Attempts {
 				p.Attempts[i].State = AttemptBegun
 			}
@@ -77,5 +77,31 @@ func (f Resolved) apply(s *state, _ log.Location) {
 		} else {
 			s.oddf("chunk %d was resolved, but isn't live", f.Seq)
 		}
+	}
+}
+
+// encodeAgain appends the numbers of the parts that an operator said to publish,
+// nothing if there are none: log.Version 1's layout of a part doesn't say it.
+func (s *state) encodeAgain(b []byte) []byte {
+	var again []uint64
+	for _, n := range sortedKeys(s.parts) {
+		if s.parts[n].Again {
+			again = append(again, n)
+		}
+	}
+	if len(again) == 0 {
+		return b
+	}
+	return putSeqs(b, again)
+}
+
+func (s *state) decodeAgain(r *reader) {
+	for _, n := range r.seqs() {
+		p := s.parts[n]
+		if p == nil {
+			r.fail()
+			return
+		}
+		p.Again = true
 	}
 }

@@ -58,6 +58,9 @@ type Part struct {
 	// Held says why no rule can decide what became of the part; "" if it isn't
 	// held.
 	Held string
+	// Again is true once an operator said to publish the part after it was held,
+	// whatever is published of it already.
+	Again bool
 }
 
 // Uploaded is the attempt whose temp is whole on the target, if there is one.

@@ -27,6 +27,7 @@ const (
 	// the chunks of which it isn't known what was published
 	sectionDoubtful section = 16 << 1
 	sectionLedger   section = 20<<1 | 1
+	sectionAgain    section = 22 << 1 // the parts that are published again
 )
 
 func (s section) skippable() bool { return s&1 == 1 }
@@ -50,6 +51,9 @@ func (s *state) encodeSections(b []byte) []byte {
 	}
 	if s.ledger != (Ledger{}) {
 		add(sectionLedger, s.encodeLedger(nil))
+	}
+	if again := s.encodeAgain(nil); len(again) > 0 {
+		add(sectionAgain, again)
 	}
 	return b
 }
@@ -99,6 +103,9 @@ func (s *state) decodeSection(tag section, r *reader, dirs []*originDir) error {
 		return r.end()
 	case tag == sectionLedger:
 		s.decodeLedger(r)
+		return r.end()
+	case tag == sectionAgain:
+		s.decodeAgain(r)
 		return r.end()
 	case tag.skippable():
 		return nil

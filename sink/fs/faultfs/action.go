@@ -39,17 +39,18 @@ const (
 	Stat
 	LocateBegin // before anything is looked at
 	LocateEnd   // the end, after which the answer counts
+	Open        // of a file to be read, its reads included
 	Discard
 )
 
 // AllOps are all kinds of operations, for a test that wants each.
 func AllOps() []Op {
-	return []Op{UploadCreate, UploadWrite, UploadClose, Publish, Stat, LocateBegin, LocateEnd, Discard}
+	return []Op{UploadCreate, UploadWrite, UploadClose, Publish, Stat, LocateBegin, LocateEnd, Open, Discard}
 }
 
 func (o Op) String() string {
 	return [...]string{"upload-create", "upload-write", "upload-close", "publish", "stat",
-		"locate-begin", "locate-end", "discard"}[o]
+		"locate-begin", "locate-end", "open", "discard"}[o]
 }
 
 // Call is one operation about to happen.
@@ -91,7 +92,8 @@ func FailBefore(class fs.Class, err error) Action { return faults.Before(classif
 func FailAfter(err error) Action { return faults.After(err) }
 
 // Half writes the first bytes bytes of a slice and fails then; the file stays
-// as it is. For other operations it is FailBefore.
+// as it is. What Open opened can be read up to there. For other operations it is
+// FailBefore.
 func Half(bytes int64, class fs.Class, err error) Action {
 	return faults.Half(bytes, classify(class, err))
 }

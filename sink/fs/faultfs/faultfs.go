@@ -3,6 +3,7 @@ package faultfs
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/out-hdfs/out_hdfs/sink/faults"
@@ -136,6 +137,37 @@ func (d *Driver) Stat(ctx context.Context, path string) (info fs.Info, err error
 		return fs.Info{}, err
 	}
 	return info, nil
+}
+
+// Open opens nothing if it fails, unless it does so half way: then reading fails.
+func (d *Driver) Open(ctx context.Context, path string) (io.ReadCloser, error) {
+	c := Call{Op: Open, Path: path}
+	a, err := d.decide(ctx, c)
+	half := err == nil && a.Kind == faults.FailsHalf
+	if !half && (err != nil || a.Kind != faults.Passes) {
+		return nil, orInjected(err, c, a)
+	}
+	r, err := d.inner.Open(ctx, path)
+	if err != nil || !half {
+		return r, err
+	}
+	return &cutReader{ReadCloser: r, left: a.Bytes, err: injected(c, a)}, nil
+}
+
+// cutReader fails after some bytes.
+type cutReader struct {
+	io.ReadCloser
+	left int64
+	err  error
+}
+
+func (r *cutReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	if err == nil && r.left == 0 {
+		err = r.err
+	}
+	return n, err
 }
 
 // Locate has two operations. Failing LocateBegin in any way keeps inner from

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -150,8 +151,31 @@ var acts = []struct {
 		_, err := f.Stat(ctx, "/d/a")
 		return err
 	}, nil},
+	{faultfs.Open, func(ctx context.Context, f fs.Driver, _ *memfs.Store) error {
+		r, err := f.Open(ctx, "/d/a")
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		_, err = io.ReadAll(r)
+		return err
+	}, nil},
 	{faultfs.LocateBegin, locate, nil},
 	{faultfs.LocateEnd, locate, nil},
+}
+
+// TestReadingThatFailsHalfWay gives what comes before, and then the error.
+func TestReadingThatFailsHalfWay(t *testing.T) {
+	f := faultfs.New(stored(t).Driver(), faultfs.Every(faultfs.On(faultfs.Open), faultfs.Half(3, fs.Target, nil)))
+	r, err := f.Open(t.Context(), "/d/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got, err := io.ReadAll(r)
+	if string(got) != "con" || !errors.Is(err, faultfs.ErrInjected) || fs.ClassOf(err) != fs.Target {
+		t.Errorf("read %q, %v", got, err)
+	}
 }
 
 func locate(ctx context.Context, f fs.Driver, _ *memfs.Store) error {

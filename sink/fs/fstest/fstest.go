@@ -61,6 +61,7 @@ func Run(t *testing.T, h Harness) {
 		{"Identity", identityTests},
 		{"Locate", locateTests},
 		{"Discard", discardTests},
+		{"Open", openTests},
 		{"Reader", readerTests},
 		{"Names", nameTests},
 		{"Refusal", refusalTests},

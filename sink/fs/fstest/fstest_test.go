@@ -1,6 +1,7 @@
 package fstest_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -76,7 +77,7 @@ func (b broken) List(ctx context.Context, path string) ([]fs.Info, error) {
 }
 
 func (b broken) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	r, err := b.Driver.(fs.Reader).Open(ctx, path)
+	r, err := b.Driver.Open(ctx, path)
 	if err == nil && b.open != nil {
 		return io.NopCloser(b.open(r)), nil
 	}
@@ -233,7 +234,9 @@ var breaches = []struct {
 	{"List has no order", broken{list: func(infos []fs.Info) []fs.Info { slices.Reverse(infos); return infos }},
 		"Reader/List_is_in_name_order_and_hides_nothing"},
 	{"reads stop early", broken{open: func(r io.Reader) io.Reader { return io.LimitReader(r, 1<<20) }},
-		"Reader/Open_reads_in_any_pieces"},
+		"Open/reads_in_any_pieces"},
+	{"reads don't end with ctx", broken{open: func(r io.Reader) io.Reader { b, _ := io.ReadAll(r); return bytes.NewReader(b) }},
+		"Open/reads_end_with_ctx"},
 	{"names are decoded", broken{upload: func(ctx context.Context, b broken, src fs.Source, hidden string, o fs.UploadOptions) (fs.Info, error) {
 		return b.Driver.Upload(ctx, src, strings.ReplaceAll(hidden, "%20", " "), o)
 	}}, "Names/odd_ones_are_kept_byte_by_byte"},

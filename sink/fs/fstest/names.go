@@ -155,8 +155,8 @@ func (s *site) everything(c fs.Driver, ctx context.Context, info fs.Info) map[st
 	_, errs["locate"] = c.Locate(ctx, info.ID, info.Path)
 	_, errs["locate elsewhere"] = c.Locate(ctx, info.ID, s.path("nothing"))
 	errs["discard"] = c.Discard(ctx, info.Path)
+	_, errs["open"] = c.Open(ctx, info.Path)
 	if r, ok := c.(fs.Reader); ok {
-		_, errs["open"] = r.Open(ctx, info.Path)
 		_, errs["list"] = r.List(ctx, s.dir)
 	}
 	return errs

@@ -1,10 +1,8 @@
 package fstest
 
 import (
-	"io"
 	"path"
 	"slices"
-	"testing/iotest"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 )
@@ -44,30 +42,5 @@ var readerTests = []test{
 		s.upload("f", "x")
 		_, err = s.reader.List(s.ctx(), s.path("f"))
 		s.class(err, fs.Path)
-	}},
-	{"Open of nothing", func(s *site) {
-		_, err := s.reader.Open(s.ctx(), s.path("a"))
-		s.class(err, fs.Missing)
-	}},
-	{"Open of a directory", func(s *site) {
-		s.mkdir("d")
-		_, err := s.reader.Open(s.ctx(), s.path("d"))
-		s.class(err, fs.Path)
-	}},
-	{"Open reads in any pieces", func(s *site) {
-		s.upload("a", pattern(3<<20))
-		r, err := s.reader.Open(s.ctx(), s.path("a"))
-		if err != nil {
-			s.Fatal(err)
-		}
-		defer r.Close()
-		got, err := io.ReadAll(iotest.HalfReader(r))
-		if err != nil || string(got) != pattern(3<<20) {
-			s.Errorf("read %d bytes, %v", len(got), err)
-		}
-	}},
-	{"Open of an empty file ends at once", func(s *site) {
-		s.upload("a", "")
-		s.content("a", "")
 	}},
 }

@@ -44,5 +44,21 @@ func (d *Driver) Open(ctx context.Context, p string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, failed("open", p, err)
 	}
-	return io.NopCloser(bytes.NewReader(n.content)), nil
+	return &reader{ctx: ctx, path: p, content: bytes.NewReader(n.content)}, nil
 }
+
+// reader reads what a file held when it was opened, under a ctx.
+type reader struct {
+	ctx     context.Context
+	path    string
+	content *bytes.Reader
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, &target.Error{Op: "read", Path: r.path, Class: target.Unclear, Err: context.Cause(r.ctx)}
+	}
+	return r.content.Read(p)
+}
+
+func (r *reader) Close() error { return nil }
