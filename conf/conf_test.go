@@ -285,6 +285,8 @@ func TestMistakes(t *testing.T) {
 		{"state too small", with(KeyStateLimit, "10M", KeyRollSize, "1M"), []string{KeyStateLimit}},
 		{"state too small for the default part", with(KeyStateLimit, "100M"), []string{KeyRollSize}},
 		{"memory too small", with(KeyMemoryLimit, "1M"), []string{KeyMemoryLimit}},
+		{"memory too small for the uploads", with(KeyMemoryLimit, "64M", KeyUploads, "64"), []string{KeyMemoryLimit}},
+		{"the least memory is too small for four uploads", with(KeyMemoryLimit, "16M"), []string{KeyMemoryLimit}},
 		{"no uploads", with(KeyUploads, "0"), []string{KeyUploads}},
 		{"no flush timeout", with(KeyFlushTimeout, "0"), []string{KeyFlushTimeout}},
 		{"no exit timeout", with(KeyExitTimeout, "0"), []string{KeyExitTimeout}},

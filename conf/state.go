@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path"
 	"strings"
+
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 )
 
 // StateSettings say what the state directory and memory may hold.
@@ -45,21 +47,32 @@ func stateOptions(env Environment) []Option {
 		stateDirOption(env),
 		Option{Key: KeyStateLimit, Default: "10G", Help: "What journal and staged parts may take together on the disk."}.
 			size(func(s *Settings) *int64 { return &s.State.Limit }, leastStateLimit),
-		Option{Key: KeyMemoryLimit, Default: "256M", Help: "What this instance's buffers may take in memory."}.
+		Option{Key: KeyMemoryLimit, Default: "256M", Help: "What this instance may take of the agent's memory: chunks, encoders and buffers. The plugin's Go runtime takes up to 48 MB more, once in a process."}.
 			size(func(s *Settings) *int64 { return &s.State.MemoryLimit }, leastMemoryLimit),
 	)
 }
 
-// The least limits that work: a state that holds some segments of the journal
-// beside the parts, and memory for some chunks of Fluent Bit's 2 MB with what
-// encoding them takes.
+// The least limits that can work: a state that holds some segments of the journal
+// beside the parts, and memory for a chunk of Fluent Bit's 2 MB with what encoding
+// it takes. How much the uploads need besides, memory.Split says.
 const (
 	leastStateLimit  = 64e6
 	leastMemoryLimit = 16e6
 )
 
+// Memory is how memory_limit is divided.
+func (s *Settings) Memory() memory.Shares {
+	shares, _ := memory.Split(s.State.MemoryLimit, s.Delivery.Uploads) // checkState has looked at the error
+	return shares
+}
+
 func (p *parsing) checkState() {
 	s := &p.settings
+	if !p.failed[KeyMemoryLimit] && !p.failed[KeyUploads] {
+		if _, err := memory.Split(s.State.MemoryLimit, s.Delivery.Uploads); err != nil {
+			p.wrong(KeyMemoryLimit, "%w", err)
+		}
+	}
 	if !p.failed[KeyStateLimit] && !p.failed[KeyRollSize] && rollsByLimit(s) && s.Rolling.Size > s.State.Limit/2 {
 		p.wrong(KeyRollSize, "a part is staged below %s %s, so it may be %s at most; lower it or raise %s",
 			KeyStateLimit, formatSize(s.State.Limit), formatSize(s.State.Limit/2), KeyStateLimit)

@@ -33,7 +33,7 @@ func parquetFormat() format {
 				return nil, err
 			}
 			return parquet.New(parquet.Options{
-				Compression: s.Format.Compression, Schemas: schemas, Variant: s.Schema.FreeForm == FreeFormVariant, Memory: s.encodersMemory(),
+				Compression: s.Format.Compression, Schemas: schemas, Variant: s.Schema.FreeForm == FreeFormVariant, Memory: s.Memory().Encoders(),
 			})
 		},
 	}
@@ -145,7 +145,3 @@ func (p *parsing) checkSchema() {
 		p.warn(KeySchema, `keys of records that it doesn't name are left out; add the field {"name": "%s", "type": ["null", "string"]} to keep them`, schema.RestKey)
 	}
 }
-
-// encodersMemory is what all open Parquet files together may hold. The sink
-// gives half of memory_limit to parts in progress, staging buffers included.
-func (s *Settings) encodersMemory() int64 { return s.State.MemoryLimit * 3 / 8 }

@@ -30,6 +30,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs/hdfsfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/localfs"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 )
 
 // NewRegistry returns the file systems that are built in. Instances of one
@@ -59,6 +60,9 @@ func (letters) Append(dst []byte, b *event.Batch, e *event.Event, reason string)
 type System struct {
 	Log      *slog.Logger
 	Registry *fs.Registry
+	// Left is what Start shares with the instances before it in this process.
+	Left    *Left
+	Process *Process // nil is one of its own
 	// Owner names the process and the instance to whoever finds the state
 	// directory in use.
 	Owner string
@@ -77,20 +81,59 @@ func (s System) Environment() conf.Environment {
 type Instance struct {
 	*sink.Sink
 	control *control.Server // nil if there could be none
+	share   *share
 }
 
-// Close stops the sink, as sink.Close says, and then the socket.
+// Close stops the sink, as sink.Close says, and then the socket, whose removal
+// may hang on the disk like all else.
 func (i *Instance) Close() error {
 	err := i.Sink.Close()
-	if i.control != nil {
-		err = errors.Join(err, i.control.Close())
+	socket := make(chan error, 1)
+	go func() {
+		<-i.Released()
+		i.share.leave()
+		if i.control == nil {
+			socket <- nil
+			return
+		}
+		socket <- i.control.Close()
+	}()
+	if errors.Is(err, sink.ErrDiskHangs) {
+		return err
 	}
-	return err
+	wait := time.NewTimer(leaveWait)
+	defer wait.Stop()
+	select {
+	case controlErr := <-socket:
+		return errors.Join(err, controlErr)
+	case <-wait.C:
+		return errors.Join(err, sink.ErrDiskHangs)
+	}
 }
 
 // Open reads an instance's configuration, recovers its state and starts its
 // sink. The error joins everything that is wrong with the configuration.
 func Open(lookup conf.Lookup, sys System) (*Instance, error) {
+	p, err := prepare(lookup, sys)
+	if err != nil {
+		return nil, err
+	}
+	return p.open()
+}
+
+// prepared is an instance that is read and not opened.
+type prepared struct {
+	settings conf.Settings
+	env      conf.Environment
+	hadoop   cluster
+	sys      System
+}
+
+// prepare reads an instance's configuration. It alone calls lookup.
+func prepare(lookup conf.Lookup, sys System) (*prepared, error) {
+	if sys.Process == nil {
+		sys.Process = &Process{}
+	}
 	hadoop := findCluster(lookup, hadoopSystem(sys.Getenv))
 	env := sys.Environment()
 	env.DefaultFS, env.DefaultFSErr = hadoop.defaultFS()
@@ -104,26 +147,42 @@ func Open(lookup conf.Lookup, sys System) (*Instance, error) {
 	for _, w := range warnings {
 		sys.Log.Warn(w)
 	}
+	return &prepared{s, env, hadoop, sys}, nil
+}
+
+// open recovers the state and starts the sink.
+func (p *prepared) open() (*Instance, error) {
+	s, sys := p.settings, p.sys
 	if err := makeStateDir(&s); err != nil {
 		return nil, err
 	}
-	cfg, err := sinkConfig(&s, sys, hadoop)
+	cfg, err := sinkConfig(&s, sys, p.hadoop)
 	if err != nil {
 		return nil, err
+	}
+	share, err := sys.Process.join(s.Delivery.Uploads, s.State.MemoryLimit)
+	if err != nil {
+		return nil, err
+	}
+	cfg.OpenFiles = share.parts
+	if n := share.parts(); n < s.Buckets.MaxOpen {
+		sys.Log.Warn("the limit of open files leaves room for fewer parts in progress than max_open_buckets; they are rolled early",
+			"max_open_buckets", s.Buckets.MaxOpen, "files", n, "do", openfiles.Raise)
 	}
 	opened, err := sink.Open(cfg)
 	if err != nil {
+		share.leave()
 		return nil, err
 	}
 	sys.Log.Info("writing to "+s.Target.Location.String(), "writer_id", opened.WriterID(), "format", s.Format.Name, "state_dir", s.State.Dir)
-	if err := remember(s, env); err != nil {
+	if err := remember(s, p.env); err != nil {
 		sys.Log.Warn("the options can't be noted for `out-hdfs drain`", "state_dir", s.State.Dir, "error", err)
 	}
 	server, err := control.Serve(s.State.Dir, opened)
 	if err != nil {
 		sys.Log.Warn("`out-hdfs` can't ask this instance for its status", "state_dir", s.State.Dir, "error", err)
 	}
-	return &Instance{opened, server}, nil
+	return &Instance{opened, server, share}, nil
 }
 
 func makeStateDir(s *conf.Settings) error {
@@ -173,7 +232,7 @@ func sinkConfig(s *conf.Settings, sys System, hadoop cluster) (sink.Config, erro
 		Format: format, Letters: letters{s.Buckets.Zone}, Policy: s.NewPolicy(),
 		PartPrefix: s.Files.Prefix, PartSuffix: suffix,
 		BucketCheckInterval: s.Rolling.CheckInterval, MaxOpenBuckets: s.Buckets.MaxOpen,
-		StateLimit: s.State.Limit, MemoryLimit: s.State.MemoryLimit, SegmentSize: segmentSize(s.State.Limit),
+		StateLimit: s.State.Limit, Memory: s.Memory(), SegmentSize: segmentSize(s.State.Limit),
 		Uploads: s.Delivery.Uploads, Workers: min(runtime.GOMAXPROCS(0), 4),
 		FlushTimeout: s.Delivery.FlushTimeout, ExitTimeout: s.Delivery.ExitTimeout,
 		Directories: chunkfile.Directories{},

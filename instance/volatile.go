@@ -6,8 +6,9 @@ import (
 	"os"
 	"path"
 
-	"github.com/out-hdfs/out_hdfs/conf"
 	"golang.org/x/sys/unix"
+
+	"github.com/out-hdfs/out_hdfs/conf"
 )
 
 // ErrVolatile is in the error of a directory that doesn't survive.

@@ -21,6 +21,9 @@ const (
 	MaxOpenBuckets
 	// MemoryLimit: in-progress parts hold too much memory.
 	MemoryLimit
+	// OpenFiles: in-progress parts hold as many files open as the process can
+	// spare.
+	OpenFiles
 	// StateLimit: the state directory holds as much as state_limit allows.
 	StateLimit
 	// SegmentPinned: chunks wait for room, and the part holds records of the
@@ -38,7 +41,7 @@ const (
 )
 
 var names = [reasons]string{"none", "size", "interval", "inactivity", "checkpoint", "max_open_buckets",
-	"memory_limit", "state_limit", "segment_pinned", "disk_full", "share_list", "stop"}
+	"memory_limit", "open_files", "state_limit", "segment_pinned", "disk_full", "share_list", "stop"}
 
 // String is the reason's word in logs, status and metrics.
 func (r Reason) String() string {

@@ -74,7 +74,7 @@ func TestMemoryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.NewWorld(t)
 		w.Change = func(c *sink.Config) {
-			c.MemoryLimit, c.MaxOpenBuckets, c.Policy = 64<<10, 100, sinktest.BySize(1<<40)
+			c.Memory, c.MaxOpenBuckets, c.Policy = sinktest.MemoryOf(64<<10), 100, sinktest.BySize(1<<40)
 		}
 		s := w.Open()
 		for i := range 60 {
@@ -107,12 +107,50 @@ func TestMemoryLimit(t *testing.T) {
 	})
 }
 
+// TestPartsThatWaitToBeSealedCount: what rolled parts hold until they are sealed is
+// bounded too. The applier waits for a disk that can't keep up.
+func TestPartsThatWaitToBeSealedCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := sinktest.NewWorld(t)
+		release := make(chan struct{})
+		w.Change = func(c *sink.Config) {
+			c.Memory, c.MaxOpenBuckets, c.Policy = sinktest.MemoryOf(96<<10), 100, sinktest.BySize(1)
+		}
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
+			if op.Kind == crashdisk.Sync && strings.HasPrefix(op.Name, "staged/") {
+				return faults.Hang(release)
+			}
+			return faults.Pass()
+		})
+		s := w.Open()
+		const padding = 6000 // of which a part's buffer holds at least as much
+		for i := range 30 {
+			var c sinktest.Chunk
+			c.AddPadded(fmt.Sprintf("c%d", i), fmt.Sprintf("b%d", i), padding)
+			w.Must(s, c)
+		}
+		time.Sleep(time.Minute)
+		rolling := 0
+		for _, p := range w.Status(s).Parts {
+			if p.State == "rolling" {
+				rolling++
+			}
+		}
+		if memory := sinktest.MemoryOf(96 << 10); rolling == 0 || int64(rolling*padding) > memory.Parts-memory.Open() {
+			t.Errorf("%d parts of %d bytes wait to be sealed, which may hold %d", rolling, padding, memory.Parts-memory.Open())
+		}
+		close(release)
+		w.Close(s)
+		w.MustBeRight()
+	})
+}
+
 // TestStaleArrivals: a part's age counts from its oldest record's arrival, also
 // when that was long before this process.
 func TestStaleArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.NewWorld(t)
-		w.Change = func(c *sink.Config) { c.ExitTimeout = 0; c.MemoryLimit = 0 }
+		w.Change = func(c *sink.Config) { c.ExitTimeout = 0; c.Memory = sinktest.MemoryOf(0) }
 		s := w.Open()
 		w.Must(s, sinktest.One("c0", "b0"))
 		w.Close(s)

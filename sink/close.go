@@ -38,9 +38,14 @@ func (s *Sink) drain(ctx context.Context) bool {
 }
 
 // Close stops the sink: within exit_timeout it publishes all it can, and the
-// next start goes on with the rest. When it returns, no operation on the state
-// directory or the target begins any more, and the lock is released. A second
-// Close waits for the first and answers the same.
+// next start goes on with the rest. When it returns, no operation on the target
+// begins any more, nor one on the state directory, whose lock is released. A
+// second Close waits for the first and answers the same.
+//
+// It lasts hardly longer than exit_timeout whatever hangs. If it is the state
+// directory's disk, the error is ErrDiskHangs: the lock stays with the call that
+// hangs, and what waits for that call ends, and releases the lock, when it
+// comes back; Released tells.
 func (s *Sink) Close() error {
 	if !s.closing.Swap(true) {
 		s.intake.StopAccepting()
@@ -51,8 +56,12 @@ func (s *Sink) Close() error {
 	return s.closeErr
 }
 
-// hungCall is how long Close waits for a call that doesn't heed its context,
-// such as one on a dead NFS mount.
+// ErrDiskHangs is the error of a Close that left a call to the local disk
+// behind.
+var ErrDiskHangs = errors.New("a call to the disk of the state directory hangs; the directory stays locked until it comes back")
+
+// hungCall is how long Close waits for calls that don't heed their context, such
+// as one on a dead NFS mount: first for all stages, then for the journal.
 const hungCall = time.Second
 
 func (s *Sink) close() error {
@@ -72,7 +81,7 @@ func (s *Sink) close() error {
 	hung := time.NewTimer(hungCall)
 	defer hung.Stop()
 	if ok, _ := await(local, hung); ok {
-		s.intake.TellIdle()
+		local = nil
 	}
 	ok, err := await(remote, hung)
 	if !ok {
@@ -84,7 +93,25 @@ func (s *Sink) close() error {
 	}
 	s.staging.Fence()
 	s.commit.Fence()
-	return errors.Join(s.journal.Close(), err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.release(local == nil) }()
+	disk := time.NewTimer(hungCall)
+	defer disk.Stop()
+	ok, journalErr := await(ended, disk)
+	if !ok {
+		journalErr = fmt.Errorf("%w: check the disk of %s", ErrDiskHangs, s.cfg.StateDir)
+	}
+	return errors.Join(journalErr, err)
+}
+
+// release closes the journal and releases the state directory. On a disk that
+// hangs it lasts until that goes on.
+func (s *Sink) release(stopped bool) error {
+	defer close(s.released)
+	if stopped {
+		s.intake.TellIdle()
+	}
+	return s.journal.Close()
 }
 
 // after calls f once the group's goroutines have ended, at the latest when a

@@ -311,7 +311,7 @@ func TestStopWithABrokenDisk(t *testing.T) {
 		w.Change = func(c *sink.Config) {
 			c.ExitTimeout = 10 * time.Second
 			c.MaxOpenBuckets = 100
-			c.MemoryLimit = 1 << 30
+			c.Memory = sinktest.MemoryOf(1 << 30)
 		}
 		s := w.Open()
 		for i := range 80 { // more than can wait to be synced

@@ -12,6 +12,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/intake"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 )
 
 // Config is everything a Sink is built from. It is validated by whoever makes
@@ -50,17 +51,33 @@ type Config struct {
 
 	BucketCheckInterval time.Duration
 	MaxOpenBuckets      int
-	StateLimit          int64 // bytes of journal and staged parts
-	MemoryLimit         int64 // bytes of this instance's buffers: half for parts, a quarter for payloads
-	SegmentSize         int64 // of the journal; 0 is its default
-	Uploads             int   // at a time
-	Workers             int   // chunks decoded at a time
-	FlushTimeout        time.Duration
-	ExitTimeout         time.Duration
+	// OpenFiles is how many files parts in progress may have open at the moment;
+	// it may change at any time. nil is any number. What else the sink opens is
+	// OtherFiles.
+	OpenFiles    func() int
+	StateLimit   int64         // bytes of journal and staged parts
+	Memory       memory.Shares // what this instance's buffers may take
+	SegmentSize  int64         // of the journal; 0 is its default
+	Uploads      int           // at a time
+	Workers      int           // chunks decoded at a time
+	FlushTimeout time.Duration
+	ExitTimeout  time.Duration
 
 	// Directories looks into the directories of Fluent Bit's chunk files.
 	Directories intake.Directories
 }
+
+// OtherFiles is how many files a sink has open at most beside those of its parts
+// in progress, when so many uploads run at a time:
+//
+//	journal   4  the lock, the segment, a spare being made, a segment being read
+//	folders   3  each sealer syncs the staged files' and a start lists
+//	chunks    3  /proc/self/maps, a chunk's file, the folder of chunk files
+//	control   5  the socket, and the operators at it
+//	temps     3  one is removed beside the uploads
+//	uploads   3  each: the staged file, and the file and its folder on a disk, or
+//	             the connections to a NameNode and a DataNode
+func OtherFiles(uploads int) int { return 18 + 3*max(1, uploads) }
 
 // LettersDir is the dead letters' directory below the base path. Its name begins
 // with an underscore, so readers of the data skip it.

@@ -312,5 +312,9 @@ var restartConfigs = []func(*sink.Config){
 	func(*sink.Config) {},
 	func(c *sink.Config) { c.Format = sinktest.Streaming{Format: c.Format}; c.PartSuffix = ".jsonl" },
 	func(c *sink.Config) { c.Base = "/elsewhere"; c.WriterID = "other" },
-	func(c *sink.Config) { c.Policy = sinktest.BySize(1); c.MaxOpenBuckets = 1; c.MemoryLimit = 0 },
+	func(c *sink.Config) {
+		c.Policy = sinktest.BySize(1)
+		c.MaxOpenBuckets = 1
+		c.Memory = sinktest.MemoryOf(0)
+	},
 }

@@ -72,7 +72,7 @@ func stateLimit(t *testing.T, change func(*sink.Config)) {
 	const limit = 256 << 10
 	w := sinktest.NewWorld(t)
 	w.Change = func(c *sink.Config) {
-		c.StateLimit, c.SegmentSize, c.MemoryLimit = limit, 8<<10, 1<<20
+		c.StateLimit, c.SegmentSize, c.Memory = limit, 8<<10, sinktest.MemoryOf(1<<20)
 		c.Policy = sinktest.BySize(16 << 10)
 		if change != nil {
 			change(c)

@@ -20,7 +20,7 @@ func TestALargeStagedFileIsGivenBackInSteps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := sinktest.NewWorld(t)
-				w.Change = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.MemoryLimit = 1 << 30 }
+				w.Change = func(c *sink.Config) { eachRolls(c); c.StateLimit = 1 << 30; c.Memory = sinktest.MemoryOf(1 << 30) }
 				var steps atomic.Int64
 				w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
 					if op.Kind != crashdisk.Truncate || !strings.HasPrefix(op.Name, "staged/") {

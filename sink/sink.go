@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/out-hdfs/out_hdfs/sink/bucket"
 	"github.com/out-hdfs/out_hdfs/sink/chunkfile"
 	"github.com/out-hdfs/out_hdfs/sink/commit"
+	"github.com/out-hdfs/out_hdfs/sink/disk"
 	"github.com/out-hdfs/out_hdfs/sink/encode"
 	"github.com/out-hdfs/out_hdfs/sink/intake"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
@@ -26,7 +29,9 @@ type Answer int
 const (
 	// OK: the chunk is durable and will be published exactly once.
 	OK Answer = iota
-	// Retry: the chunk could not be made durable; nothing of it is kept.
+	// Retry: the chunk could not be made durable in time. Nothing of it is kept,
+	// except of one with a file whose append the disk still holds: that may be
+	// accepted yet, and is known when it comes again.
 	Retry
 )
 
@@ -47,6 +52,7 @@ type Sink struct {
 
 	closing  atomic.Bool
 	ended    chan struct{}      // closed when Close is through
+	released chan struct{}      // closed when the state directory is
 	closeErr error              // valid then
 	stop     context.CancelFunc // ends every goroutine
 	ctx      context.Context    // of the goroutines and of flushes that wait
@@ -58,16 +64,24 @@ type Sink struct {
 
 // Open recovers the state and starts the sink. It waits for the local disk
 // only, never for the target.
+//
+// The state directory's lock is held until every operation on the disk has come
+// back, if need be after Close: see there.
 func Open(cfg Config) (*Sink, error) {
+	cfg.Disk = disk.LockedThroughout(cfg.Disk)
 	j, report, err := journal.Open(journal.Options{
 		Disk: cfg.Disk, Log: cfg.Log, Owner: cfg.Owner,
+		Letters:  func(bucket string) bool { return strings.HasPrefix(bucket, LettersDir+"/") },
 		WriterID: cfg.WriterID, DefaultWriterID: cfg.DefaultWriterID, SegmentSize: cfg.SegmentSize,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", cfg.StateDir, err)
 	}
 	journal.LogReport(cfg.Log, report)
-	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), resolving: make(chan struct{}, 1)}
+	if cfg.OpenFiles == nil {
+		cfg.OpenFiles = func() int { return math.MaxInt }
+	}
+	s := &Sink{cfg: cfg, log: cfg.Log, journal: j, before: j.Totals(), ended: make(chan struct{}), released: make(chan struct{}), resolving: make(chan struct{}, 1)}
 	s.staging = staging.New(cfg.Disk, cfg.StateDir, cfg.Log)
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory %s: %w", cfg.StateDir, err), j.Close())
@@ -100,19 +114,21 @@ func (s *Sink) start() {
 	s.local, s.remote = run.NewGroup(s.ctx, cfg.Log), run.NewGroup(s.ctx, cfg.Log)
 	records := recorded{s.journal, record.New(s.journal, cfg.Log, cfg.StateDir)}
 	format := partfile.Format{Format: cfg.Format, WriterID: s.journal.WriterID()}
-	buffers := memory.New(cfg.MemoryLimit / 4)
+	buffers := memory.New(cfg.Memory.Payloads)
 
 	s.commit = commit.New(commit.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, OpenTarget: cfg.OpenTarget, Uploads: cfg.Uploads,
 	}, records, s.staging)
 	s.buckets = bucket.New(bucket.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Format: format, Letters: cfg.Letters, Policy: cfg.Policy, Part: s.newPart(),
-		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, MemoryLimit: cfg.MemoryLimit / 2,
+		CheckInterval: cfg.BucketCheckInterval, MaxOpen: cfg.MaxOpenBuckets, OpenFiles: cfg.OpenFiles,
+		OpenMemory: cfg.Memory.Open(), SealMemory: cfg.Memory.Parts - cfg.Memory.Open(),
 	}, records, s.staging, s.full, s.commit)
 	workers := encode.New(encode.Config{NewAssigner: cfg.NewAssigner, Format: format, Workers: cfg.Workers}, s.journal, buffers)
 	s.intake = intake.New(intake.Config{
 		Log: cfg.Log, StateDir: cfg.StateDir, Target: cfg.Target, StateLimit: cfg.StateLimit, FlushTimeout: cfg.FlushTimeout,
 		Directories: cfg.Directories, Journal: s.journal, Recorder: records.Recorder, Memory: buffers,
+		Work: memory.NewWork(cfg.Memory.Work),
 		Used: s.used, Staged: s.staging.Bytes, Encode: workers, RollPinning: s.buckets.RollPinning,
 	})
 
@@ -149,15 +165,20 @@ func (s *Sink) used() int64 { return s.journal.Usage() + s.staging.Bytes() }
 // full reports whether the state directory holds more than state_limit.
 func (s *Sink) full() bool { return s.used() > s.cfg.StateLimit }
 
+// Released is closed when the state directory's lock is another's to take: with
+// Close, or, if a call to the disk hung then, when that has come back.
+func (s *Sink) Released() <-chan struct{} { return s.released }
+
 // FlushOptions say how a Flush may behave.
 type FlushOptions struct {
 	// NoWait is set on the engine's own thread, where waiting would stop the
-	// whole agent: a full state directory is then answered at once.
+	// whole agent: a full state directory is then answered at once. A disk that
+	// is slow or hangs is waited for, no longer than flush_timeout.
 	NoWait bool
 }
 
-// Flush makes a chunk durable and answers what to tell Fluent Bit. data is
-// read until it returns and not kept. file is the chunk's own file, where that
+// Flush makes a chunk durable and answers what to tell Fluent Bit, within
+// flush_timeout, or half of it after room was found for the chunk. data is read until it returns and not kept. file is the chunk's own file, where that
 // is known.
 func (s *Sink) Flush(tag string, data []byte, file chunkfile.File, o FlushOptions) Answer {
 	if s.intake.Accept(s.ctx, tag, data, file, o.NoWait) {

@@ -18,7 +18,7 @@ func TestEveryRecordIsPublishedOnce(t *testing.T) {
 	for name, cfg := range map[string]func(*sink.Config){
 		"blocks":           nil,
 		"streaming format": func(c *sink.Config) { c.Format = sinktest.Streaming{Format: c.Format} },
-		"no memory":        func(c *sink.Config) { c.MemoryLimit = 0 },
+		"no memory":        func(c *sink.Config) { c.Memory = sinktest.MemoryOf(0) },
 		"one bucket open":  func(c *sink.Config) { c.MaxOpenBuckets = 1 },
 		"one worker":       func(c *sink.Config) { c.Workers = 1; c.Uploads = 1 },
 	} {

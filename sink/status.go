@@ -30,6 +30,7 @@ type Status struct {
 	Troubles      []TroubleStatus `json:"troubles,omitempty"`
 	LeftoverTemps int             `json:"leftover_temps,omitempty"`
 	Finished      FinishedStatus  `json:"finished"`
+	Ledger        LedgerStatus    `json:"ledger"`
 	// Rolls is how many parts were rolled since the start, by reason.
 	Rolls map[string]uint64 `json:"rolls,omitempty"`
 }
@@ -39,6 +40,37 @@ type FinishedStatus struct {
 	Parts   uint64 `json:"parts"`
 	Records uint64 `json:"records"`
 	Bytes   uint64 `json:"bytes"`
+}
+
+// LedgerStatus accounts for everything that was ever accepted. Of a chunk of which
+// no record is in a rolled part yet the records aren't known: it is among the
+// unfinished chunks. Of all others
+//
+//	records = published + pending + owed + lost
+//
+// and the dead letters are among those published and pending.
+type LedgerStatus struct {
+	Chunks      uint64 `json:"chunks"`
+	EmptyChunks uint64 `json:"empty_chunks,omitempty"` // that held no record
+	LostChunks  uint64 `json:"lost_chunks,omitempty"`  // that damage took, with records in no rolled part
+
+	Records     uint64 `json:"records"`
+	Published   uint64 `json:"published"`
+	Pending     uint64 `json:"pending"` // in rolled parts that aren't finished
+	Owed        uint64 `json:"owed"`    // in no rolled part yet
+	Lost        uint64 `json:"lost,omitempty"`
+	DeadLetters uint64 `json:"dead_letters,omitempty"`
+	// Unbalanced is what isn't accounted for: a bug, to be reported.
+	Unbalanced int64 `json:"unbalanced,omitempty"`
+}
+
+func ledgerStatus(j *journal.Journal) LedgerStatus {
+	l := j.Ledger()
+	return LedgerStatus{
+		Chunks: l.Chunks, EmptyChunks: l.EmptyOnes, LostChunks: l.LostChunks,
+		Records: l.Records, Published: l.Published, Pending: l.Pending, Owed: l.Owed, Lost: l.Lost, DeadLetters: l.Letters,
+		Unbalanced: int64(l.Records - l.Published - l.Pending - l.Owed - l.Lost),
+	}
 }
 
 // PartStatus is one part that isn't finished.
@@ -127,7 +159,7 @@ func mergeStatus(lists ...[]PartStatus) []PartStatus {
 func JournalStatus(j *journal.Journal) Status {
 	st := Status{
 		WriterID: j.WriterID(), At: time.Now(), JournalBytes: j.Usage(), LeftoverTemps: len(j.Leftovers()),
-		Finished: FinishedStatus(j.Totals()), Parts: []PartStatus{},
+		Finished: FinishedStatus(j.Totals()), Ledger: ledgerStatus(j), Parts: []PartStatus{},
 	}
 	older := func(t time.Time) {
 		if st.Oldest == nil || t.Before(*st.Oldest) {

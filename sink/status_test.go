@@ -175,6 +175,9 @@ func TestStatusJSON(t *testing.T) {
 		Parts:         []sink.PartStatus{{Number: 6, State: "held", Target: "hdfs://ns/logs", Bucket: "b", Bytes: 7, Records: 8, Since: at, Why: "x"}},
 		Troubles:      []sink.TroubleStatus{{Target: "hdfs://ns", Bucket: "/logs/b", Part: 9, Since: at, Until: at, Why: "y"}},
 		LeftoverTemps: 10, Finished: sink.FinishedStatus{Parts: 11, Records: 12, Bytes: 13},
+		Ledger: sink.LedgerStatus{
+			Chunks: 14, EmptyChunks: 15, LostChunks: 16, Records: 17, Published: 18, Pending: 19, Owed: 20, Lost: 21, DeadLetters: 22, Unbalanced: 23,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +186,8 @@ func TestStatusJSON(t *testing.T) {
 		`"journal_bytes":1,"staged_bytes":2,"state_limit":3,"unfinished_chunks":4,"oldest_unfinished":"2026-11-29T22:00:00Z","held_chunks":[5],` +
 		`"parts":[{"number":6,"state":"held","target":"hdfs://ns/logs","bucket":"b","bytes":7,"records":8,"since":"2026-11-29T22:00:00Z","why":"x"}],` +
 		`"troubles":[{"target":"hdfs://ns","bucket":"/logs/b","part":9,"since":"2026-11-29T22:00:00Z","until":"2026-11-29T22:00:00Z","why":"y"}],` +
-		`"leftover_temps":10,"finished":{"parts":11,"records":12,"bytes":13}}`
+		`"leftover_temps":10,"finished":{"parts":11,"records":12,"bytes":13},` +
+		`"ledger":{"chunks":14,"empty_chunks":15,"lost_chunks":16,"records":17,"published":18,"pending":19,"owed":20,"lost":21,"dead_letters":22,"unbalanced":23}}`
 	if string(b) != golden {
 		t.Errorf("the JSON is\n%s\nand not\n%s", b, golden)
 	}

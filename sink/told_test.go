@@ -72,7 +72,7 @@ func TestAPartThatCantBeSynced(t *testing.T) {
 func TestAChunkThatCantBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.NewWorld(t)
-		w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
+		w.Change = func(c *sink.Config) { eachRolls(c); c.Memory = sinktest.MemoryOf(1) } // nothing is kept in memory
 		var ill atomic.Bool
 		var fired atomic.Int64
 		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
@@ -153,7 +153,7 @@ func TestManyRefusedBucketsAreToldInFewLines(t *testing.T) {
 func TestADamagedChunkThatCantBeSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.NewWorld(t)
-		w.Change = func(c *sink.Config) { eachRolls(c); c.MemoryLimit = 1 } // nothing is kept in memory
+		w.Change = func(c *sink.Config) { eachRolls(c); c.Memory = sinktest.MemoryOf(1) } // nothing is kept in memory
 		var hidden, full atomic.Bool
 		var fired atomic.Int64
 		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {

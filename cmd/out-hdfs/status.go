@@ -86,6 +86,7 @@ func printStatus(w io.Writer, st sink.Status) error {
 		fmt.Fprintf(w, " of state_limit %s", size(st.StateLimit))
 	}
 	fmt.Fprintf(w, "\nfinished %d parts, %d records, %s\n", st.Finished.Parts, st.Finished.Records, size(int64(st.Finished.Bytes)))
+	printLedger(w, st.Ledger)
 	fmt.Fprintf(w, "unfinished chunks %d", st.UnfinishedChunks)
 	if st.Oldest != nil {
 		fmt.Fprintf(w, ", oldest unpublished record came %s ago", age(st.At, *st.Oldest))
@@ -116,6 +117,19 @@ func printStatus(w io.Writer, st sink.Status) error {
 		}
 	}
 	return nil
+}
+
+// printLedger tells what isn't as everybody hopes.
+func printLedger(w io.Writer, l sink.LedgerStatus) {
+	if l.DeadLetters > 0 {
+		fmt.Fprintf(w, "dead letters %d of %d records: see %s below the path\n", l.DeadLetters, l.Records, sink.LettersDir)
+	}
+	if l.LostChunks > 0 {
+		fmt.Fprintf(w, "lost %d chunks to damage, and with them %d records of chunks that were rolled in part\n", l.LostChunks, l.Lost)
+	}
+	if l.Unbalanced != 0 {
+		fmt.Fprintf(w, "bug: %d records aren't accounted for; please report this with `out-hdfs status --json`\n", l.Unbalanced)
+	}
 }
 
 func bucketName(b string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/rolling"
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/partfile"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 	"github.com/out-hdfs/out_hdfs/sink/run"
@@ -128,7 +129,9 @@ func (s *Stage) create(sh *chunk.Share) (*part, error) {
 
 // insist does something on the local disk until it succeeds, or ctx ends. On a
 // full disk it rolls what else is in progress, which makes room once it is
-// published. The pipeline waits meanwhile, and flushes don't.
+// published. Where no file can be opened any more it rolls the half of it that
+// was written least recently, which closes as many. The pipeline waits
+// meanwhile, and flushes don't.
 func (s *Stage) insist(ctx context.Context, what string, except *part, do func() error) bool {
 	var b retry.Backoff
 	for ctx.Err() == nil {
@@ -141,10 +144,15 @@ func (s *Stage) insist(ctx context.Context, what string, except *part, do func()
 		}
 		if b.Failures() == 0 {
 			s.cfg.Log.Error("the state directory can't be written; trying again", "to", what,
-				"state_dir", s.cfg.StateDir, "error", err, "do", "make room on the disk, or check it")
+				"state_dir", s.cfg.StateDir, "error", err, "do", openfiles.Advice(err, "make room on the disk, or check it"))
 		}
-		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		switch {
+		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 			s.rollAllBut(ctx, except, rolling.DiskFull)
+		case openfiles.Exhausted(err):
+			for range (len(s.parts) + 1) / 2 {
+				s.rollLeastRecent(ctx, rolling.OpenFiles)
+			}
 		}
 		run.Sleep(ctx, b.Next())
 	}
@@ -166,7 +174,7 @@ func (s *Stage) rebuild(p *part, err error) {
 		var first bool
 		if first, delay = s.disk.Fail(err, p.last); first {
 			s.cfg.Log.Error(text, "bucket", p.bucket, "part", p.number, "records", p.records, "state_dir", s.cfg.StateDir,
-				"error", err, "do", "make room on the disk, or check it; it is tried again by itself")
+				"error", err, "do", openfiles.Advice(err, "make room on the disk, or check it")+"; it is tried again by itself")
 		}
 	}
 	s.staging.Drop(p.file)

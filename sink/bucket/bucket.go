@@ -41,7 +41,11 @@ type Config struct {
 	Part          journal.Part
 	CheckInterval time.Duration // how often the time rules are checked
 	MaxOpen       int           // buckets with an in-progress part
-	MemoryLimit   int64         // bytes that in-progress parts may hold
+	// OpenFiles is how many files all parts may have open at the moment, those
+	// that wait to be sealed among them.
+	OpenFiles  func() int
+	OpenMemory int64 // bytes that in-progress parts may hold
+	SealMemory int64 // bytes that parts which wait to be sealed may hold
 }
 
 // Journal is what the stage asks and tells the journal.

@@ -52,22 +52,32 @@ func (s *Stage) room(ctx context.Context) bool {
 	return s.sealer.idle() && s.down.Idle()
 }
 
-// keepLimits rolls least recently written parts while max_open_buckets or
-// memory_limit is exceeded.
+// keepLimits rolls least recently written parts while max_open_buckets,
+// memory_limit or the number of files that may be open is exceeded.
 func (s *Stage) keepLimits(ctx context.Context) {
 	for {
 		var why rolling.Reason
 		switch {
 		case len(s.parts) > max(1, s.cfg.MaxOpen):
 			why = rolling.MaxOpenBuckets
-		case len(s.parts) > 1 && s.buffered > s.cfg.MemoryLimit:
+		case len(s.parts) > s.mostOpen():
+			why = rolling.OpenFiles
+		case len(s.parts) > 1 && s.buffered > s.cfg.OpenMemory:
 			why = rolling.MemoryLimit
 		default:
 			return
 		}
-		s.rollLeast(ctx, why, func(x, y *part) bool { return x.last.Before(y.last) })
+		s.rollLeastRecent(ctx, why)
 	}
 }
+
+// mostOpen is how many in-progress parts may have a file open: what the parts
+// may have open less what those that wait to be sealed keep.
+func (s *Stage) mostOpen() int { return max(1, s.cfg.OpenFiles()-s.mostRolled()) }
+
+// mostRolled bounds the parts that wait to be sealed, since each keeps a file
+// open and a buffer. The applier waits beyond it.
+func (s *Stage) mostRolled() int { return min(maxRolled, max(1, s.cfg.OpenFiles()/4)) }
 
 // RollPinning asks that the part be rolled that pins the journal longest. It
 // doesn't wait for that.
@@ -82,6 +92,11 @@ func (s *Stage) RollPinning() {
 // done before ctx, or the stage, ended.
 func (s *Stage) RollAll(ctx context.Context) bool {
 	return s.ask(ctx, func() { s.rollAllBut(ctx, nil, rolling.Stop) })
+}
+
+// rollLeastRecent rolls the part that was written least recently.
+func (s *Stage) rollLeastRecent(ctx context.Context, why rolling.Reason) {
+	s.rollLeast(ctx, why, func(x, y *part) bool { return x.last.Before(y.last) })
 }
 
 // rollLeast rolls the part that is before all others, if there is one.
@@ -122,7 +137,7 @@ func (s *Stage) roll(ctx context.Context, p *part, why rolling.Reason) {
 	s.remove(p)
 	p.reason = why
 	s.rolls.count(why)
-	s.sealer.push(ctx, p)
+	s.sealer.push(ctx, p, s.mostRolled(), s.cfg.SealMemory)
 }
 
 // drop gives up a part without records.

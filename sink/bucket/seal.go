@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
@@ -15,8 +16,8 @@ const (
 	// sealers is how many rolled parts are synced at a time: one waits for the
 	// disk while another ends its file.
 	sealers = 2
-	// maxRolled bounds the parts that wait to be sealed, since each keeps a file
-	// open and a buffer. The applier waits beyond it.
+	// maxRolled is how many parts wait to be sealed at most, those under way
+	// among them.
 	maxRolled = 32
 )
 
@@ -28,19 +29,22 @@ type sealer struct {
 	lock   sync.Mutex
 	parts  []*part
 	rolled map[uint64]InProgress // those that wait and those under way
+	held   int64                 // bytes of memory that they hold
 }
 
-// push takes a part over, once there is a place for it or ctx has ended.
-func (l *sealer) push(ctx context.Context, p *part) {
+// push takes a part over, once it makes no more than most and all together hold
+// no more than limit bytes, or it is alone, or ctx has ended.
+func (l *sealer) push(ctx context.Context, p *part, most int, limit int64) {
 	l.WaitFor(ctx, func() bool {
 		l.lock.Lock()
 		defer l.lock.Unlock()
-		return len(l.rolled) < maxRolled
+		return len(l.rolled) == 0 || len(l.rolled) < most && l.held+p.counted <= limit
 	})
 	was := p.describe()
 	l.lock.Lock()
 	l.parts = append(l.parts, p)
 	l.rolled[p.number] = was
+	l.held += p.counted
 	l.lock.Unlock()
 	l.Change()
 }
@@ -61,6 +65,7 @@ func (l *sealer) take(ctx context.Context) (p *part) {
 func (l *sealer) done(p *part) {
 	l.lock.Lock()
 	delete(l.rolled, p.number)
+	l.held -= p.counted
 	l.lock.Unlock()
 	l.Change()
 }
@@ -135,7 +140,24 @@ func (s *Stage) makeWhole(ctx context.Context, p *part) error {
 	if err := s.flush(ctx, p); err != nil {
 		return err
 	}
-	return p.file.MakeDurable()
+	return s.insistOnFiles(ctx, p.file.MakeDurable)
+}
+
+// insistOnFiles repeats what failed for want of a file that may be opened, until
+// that is no longer why it fails or ctx ends.
+func (s *Stage) insistOnFiles(ctx context.Context, do func() error) error {
+	var b retry.Backoff
+	for {
+		err := do()
+		if !openfiles.Exhausted(err) || ctx.Err() != nil {
+			return err
+		}
+		if b.Failures() == 0 {
+			s.cfg.Log.Error("a rolled part can't be synced; trying again", "state_dir", s.cfg.StateDir, "error", err,
+				"do", openfiles.Advice(err, "make room on the disk, or check it"))
+		}
+		run.Sleep(ctx, b.Next())
+	}
 }
 
 // flush writes what the file has in memory until that succeeds or ctx ends: a

@@ -52,6 +52,7 @@ func Held(c journal.Live) bool { return c.Deaths >= MaxDeaths }
 // until Done is closed, then whoever applies it.
 type Job struct {
 	Owed
+	room *memory.Room
 	Done chan struct{} // closed when the worker is through with it
 
 	// What the worker made. Its bytes live until the job is released.
@@ -70,8 +71,10 @@ type Job struct {
 	Published uint32
 }
 
-// NewJob begins a job.
-func NewJob(o Owed) *Job { return &Job{Owed: o, Done: make(chan struct{})} }
+// NewJob begins a job that has taken room for o.Memory bytes.
+func NewJob(o Owed, room *memory.Room) *Job {
+	return &Job{Owed: o, room: room, Done: make(chan struct{})}
+}
 
 // Release gives the job's buffers back. What the job says is worthless then.
 func (j *Job) Release(m *memory.Pool) {
@@ -81,6 +84,7 @@ func (j *Job) Release(m *memory.Pool) {
 	} else {
 		m.Give(j.Data)
 	}
+	j.room.Leave()
 	j.Data, j.Blocks, j.Shares, j.Letters, j.LetterShare = nil, nil, nil, nil, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/fs"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 )
 
@@ -32,7 +33,7 @@ func (s *Stage) judgeLocked(t *target, p *queued, began time.Time, err error) {
 		if p.pause.Fail(err, began, now) && !t.diskTold {
 			t.diskTold = true
 			log.Error("a part can't be published; it is tried again and others go on", "target", t.name,
-				"part", p.number, "state_dir", s.cfg.StateDir, "error", err, "do", "check the disk of the state directory")
+				"part", p.number, "state_dir", s.cfg.StateDir, "error", err, "do", openfiles.Advice(err, "make room on the disk, or check it"))
 		}
 	case onTarget.Class == fs.Path || onTarget.Class == fs.Unsupported:
 		// A target that can do nothing of what is asked fails when it is opened,
@@ -51,7 +52,7 @@ func (s *Stage) judgeLocked(t *target, p *queued, began time.Time, err error) {
 		}
 		if t.pause.Fail(err, began, now) {
 			log.Warn("the target is in trouble; parts wait in the state directory and chunks are still accepted",
-				"target", t.name, "error", err, "do", "it is tried again by itself; see that state_limit lasts")
+				"target", t.name, "error", err, "do", openfiles.Advice(err, "it is tried again by itself; see that state_limit lasts"))
 		}
 	}
 }

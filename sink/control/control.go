@@ -23,12 +23,18 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/out-hdfs/out_hdfs/sink"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
 )
 
 // SocketName is the socket's name in the state directory.
 const SocketName = "control.sock"
+
+// Connections is how many operators are answered at a time; others wait. Each
+// takes a file of the process, see sink.OtherFiles.
+const Connections = 4
 
 // Resolutions are the words for what an operator can decide, by what is held.
 var (
@@ -84,6 +90,7 @@ func Serve(stateDir string, s *sink.Sink) (*Server, error) {
 	if err := os.Chmod(filepath.Join(stateDir, SocketName), 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	l = netutil.LimitListener(l, Connections)
 	srv := &Server{
 		http: &http.Server{Handler: handler(s), ReadTimeout: time.Minute, WriteTimeout: time.Minute},
 		done: make(chan struct{}),

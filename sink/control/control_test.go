@@ -57,7 +57,7 @@ func held(t *testing.T, dir string) *sink.Sink {
 		NewAssigner: func() assigner.Assigner { return basepath.Assigner{} },
 		Format:      codecjson.New(codecjson.Options{}), Letters: noLetters{}, Policy: rolling.OnCheckpoint{},
 		PartPrefix: "part", PartSuffix: ".json", BucketCheckInterval: time.Second, MaxOpenBuckets: 4,
-		StateLimit: 1 << 30, MemoryLimit: 1 << 20, SegmentSize: 64 << 10, Uploads: 1, Workers: 1,
+		StateLimit: 1 << 30, Memory: sinktest.MemoryOf(1 << 20), SegmentSize: 64 << 10, Uploads: 1, Workers: 1,
 		FlushTimeout: time.Second, ExitTimeout: 10 * time.Second,
 		Directories: sinktest.Directories{
 			Exists: func(string) bool { return false },

@@ -81,13 +81,18 @@ func (d *OS) List(name string) ([]string, error) {
 	return names, err
 }
 
-// SyncDir implements Disk.
+// SyncDir implements Disk. Where the file system knows no fsync of a directory,
+// as some FUSE and CIFS mounts do, there is nothing to sync.
 func (d *OS) SyncDir(name string) error {
 	f, err := os.Open(d.path(name))
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	err = f.Sync()
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Identity implements Disk. Birth is the zero time where the file system keeps

@@ -4,6 +4,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/codec"
 	"github.com/out-hdfs/out_hdfs/codec/event"
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
 
@@ -14,7 +15,7 @@ func (w *worker) encode(j *chunk.Job) {
 	if w.encoder == nil {
 		return
 	}
-	j.Blocks = w.memory.Take(len(j.Data) + len(j.Data)/2)
+	j.Blocks = w.memory.Take(chunk.TypicalBlocks(len(j.Data)))
 	ends := make([]int, len(j.Shares))
 	for i, sh := range j.Shares {
 		sh.Encoded = true
@@ -28,6 +29,14 @@ func (w *worker) encode(j *chunk.Job) {
 	for i, sh := range j.Shares {
 		sh.Block, begin = j.Blocks[begin:ends[i]:ends[i]], ends[i]
 	}
+}
+
+// blocksToCome is what the shares' blocks will take, in bytes.
+func (w *worker) blocksToCome(j *chunk.Job) int64 {
+	if w.encoder == nil {
+		return 0
+	}
+	return memory.Lent(chunk.TypicalBlocks(len(j.Data)))
 }
 
 // encodeShare appends the share's block to dst. After a panic it encodes record by

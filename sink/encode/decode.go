@@ -26,6 +26,7 @@ func (w *worker) work(j *chunk.Job) {
 		return
 	}
 	events := w.events(j)
+	j.Account(events, w.blocksToCome(j))
 	if panicked := run.Safely(func() { w.assignAll(j, events) }); panicked != "" {
 		w.assignEach(j, events)
 	}
@@ -34,6 +35,7 @@ func (w *worker) work(j *chunk.Job) {
 	}
 	j.Shares = slices.DeleteFunc(j.Shares, func(sh *chunk.Share) bool { return len(sh.Batch.Events) == 0 })
 	w.encode(j)
+	j.Account(events, 0)
 }
 
 // load gets the payload.
@@ -63,8 +65,7 @@ func (w *worker) events(j *chunk.Job) []event.Event {
 		}
 		return !covered.Has(ordinal)
 	}
-	const typicalEvent = 400 // bytes; only saves growing the slice
-	events := make([]event.Event, 0, 64+len(j.Data)/typicalEvent)
+	events := make([]event.Event, 0, chunk.TypicalEvents(len(j.Data)))
 	var rest event.Event
 	panicked := run.Safely(func() {
 		w.reader.Reset(j.Data)

@@ -69,8 +69,9 @@ func (s *Stage) Start(g *run.Group) {
 // Submit begins a job, once there is a place for it. One goroutine submits. It
 // reports false if ctx ended first; the job may then be in Ordered, and is never
 // done.
-func (s *Stage) Submit(ctx context.Context, o chunk.Owed) bool {
-	j := chunk.NewJob(o)
+// The job takes the room over.
+func (s *Stage) Submit(ctx context.Context, o chunk.Owed, room *memory.Room) bool {
+	j := chunk.NewJob(o, room)
 	// The buckets first: whoever takes it there waits until it is done, so the
 	// order is that of submission.
 	return send(ctx, s.ordered, j) && send(ctx, s.jobs, j)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
 
@@ -80,7 +81,8 @@ func (i *Intake) refused(err error) {
 		i.Log.Error("chunks are refused: Fluent Bit keeps them and delivers them again",
 			"error", err, "state_dir", i.StateDir, "state_limit", i.StateLimit,
 			"journal", i.Journal.Usage(), "staged", i.Staged(), "target", i.Target,
-			"do", "restore the target if it is away, make room on the disk, or raise state_limit")
+			"do",
+			openfiles.Advice(err, "restore the target if it is away, make room on the disk, or raise state_limit"))
 	}
 	a.refused, a.last = err, time.Now()
 }

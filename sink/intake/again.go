@@ -9,6 +9,7 @@ import (
 
 	"github.com/out-hdfs/out_hdfs/sink/chunk"
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
@@ -103,7 +104,7 @@ func (i *Intake) unreadable(o chunk.Owed, err error) {
 	}
 	if p.Fail(err, now, now) && len(i.unread) == 1 {
 		i.Log.Error("a chunk can't be read back; it is tried again and others go on", "chunk", o.Seq,
-			"state_dir", i.StateDir, "error", err, "do", "check the disk")
+			"state_dir", i.StateDir, "error", err, "do", openfiles.Advice(err, "check the disk"))
 	}
 	o.Payload = nil
 	i.Again(p.Until().Sub(now), nil, o)

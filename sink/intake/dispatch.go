@@ -41,9 +41,13 @@ func (i *Intake) dispatch(ctx context.Context) {
 		}
 		for len(d.group) > 0 {
 			o := d.group[0]
+			room := i.Work.Enter(ctx, o.Memory())
+			if room == nil {
+				return
+			}
 			d.group = d.group[1:]
 			d.alone = o.Alone
-			if !i.Encode.Submit(ctx, o) {
+			if !i.Encode.Submit(ctx, o, room) {
 				return
 			}
 		}

@@ -14,6 +14,7 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path"
 	"sync"
@@ -42,6 +43,7 @@ type Config struct {
 	Journal  *journal.Journal
 	Recorder *record.Recorder
 	Memory   *memory.Pool
+	Work     *memory.Work
 	Used     func() int64 // bytes of what StateLimit bounds
 	Staged   func() int64 // bytes of staged parts, which are among them
 	Encode   *encode.Stage
@@ -54,6 +56,7 @@ type Config struct {
 type Intake struct {
 	Config
 	admission  admission
+	readers    chan struct{} // a place for each flush that reads its chunk
 	queue      queue
 	dispatcher dispatcher
 	// unread is why chunks can't be read back, by sequence. Finish alone, which
@@ -68,7 +71,33 @@ type Intake struct {
 
 // New returns an Intake that isn't started: it accepts chunks, and hands none on.
 func New(c Config) *Intake {
-	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{})}
+	return &Intake{Config: c, unread: map[uint64]*retry.Pause{}, retry: make(chan struct{}), readers: make(chan struct{}, readers)}
+}
+
+// readers is how many flushes read their chunks at a time. Each is a window on a
+// mapped file, so to read it may wait for a disk, and each that waits takes a
+// thread of the process; Go ends a process with 10,000 of them
+// (runtime/debug.SetMaxThreads). Fluent Bit may have some thousand flushes under
+// way.
+const readers = 32
+
+// readChunk calls f, which reads a chunk's bytes, when there is a place for one
+// more. It reports false if there was none within flush_timeout or ctx ended.
+func (i *Intake) readChunk(ctx context.Context, f func()) bool {
+	select {
+	case i.readers <- struct{}{}:
+	default:
+		ctx, cancel := context.WithTimeout(ctx, i.FlushTimeout)
+		defer cancel()
+		select {
+		case i.readers <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	defer func() { <-i.readers }()
+	f()
+	return true
 }
 
 // Start queues what the last process left unfinished and starts the goroutines,
@@ -80,39 +109,72 @@ func (i *Intake) Start(g *run.Group) {
 	g.Go("origins", i.watchOrigins)
 }
 
-// Accept makes a chunk durable and reports whether that succeeded. data is read
-// until it returns and not kept. file is the chunk's own file, where that is
-// known. With noWait a full state directory is answered at once.
+// Accept makes a chunk durable and reports whether that succeeded within
+// flush_timeout, or half of it after room was found for the chunk. data is read until it returns and not kept. file is the chunk's
+// own file, where that is known. With noWait a full state directory is answered
+// at once.
+//
+// The journal gets a copy of data: a disk that hangs may hold the bytes for
+// longer than Fluent Bit keeps them mapped, and a chunk file that is cut under
+// its mapping fails here, on the caller's goroutine, and nowhere else.
 func (i *Intake) Accept(ctx context.Context, tag string, data []byte, file chunkfile.File, noWait bool) bool {
 	if i.closing.Load() {
 		return false
 	}
 	arrival := time.Now()
 	origin := journal.Origin{}
-	if file.Known() {
+	if file.Known() && !i.readChunk(ctx, func() {
 		origin = journal.Origin{
 			Dir: path.Dir(file.Path()), Name: file.Name, Length: uint32(len(data)), CRC: journal.CRC(data), In: i.Directories.Locate(file),
 		}
-	}
-	if !i.waitForRoom(ctx, int64(len(data)), noWait) {
+	}) {
 		return false
 	}
-	defer i.admission.leave(int64(len(data)))
+	size := int64(len(data))
+	if !i.waitForRoom(ctx, size, noWait) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(i.FlushTimeout-time.Since(arrival), i.FlushTimeout/2))
+	defer cancel()
+	var own []byte
 	var kept *memory.Payload
-	a, err := i.Journal.AppendChunk(tag, arrival, origin, data, func() { kept = i.Memory.Keep(data) })
+	if !i.readChunk(ctx, func() { own, kept = i.copy(data) }) {
+		i.admission.leave(size)
+		return false
+	}
+	settle := func(a journal.Accepted, err error) {
+		i.admission.leave(size)
+		if kept == nil {
+			i.Memory.Give(own)
+		}
+		if err != nil || a.Known {
+			i.Memory.Release(kept)
+			return
+		}
+		i.queue.push(chunk.Owed{Seq: a.Seq, Size: size, Tag: tag, Arrival: arrival, Payload: kept})
+	}
+	a, err := i.Journal.AppendChunk(ctx, tag, arrival, origin, own, settle)
+	if !errors.Is(err, journal.ErrLate) {
+		settle(a, err)
+	}
 	if err != nil {
-		i.Memory.Release(kept)
 		i.refused(err)
 		return false
 	}
 	i.accepted()
 	if a.Known {
-		i.Memory.Release(kept)
 		i.Log.Debug("a chunk came again and is known", "file", file.Path())
-		return true
 	}
-	i.queue.push(chunk.Owed{Seq: a.Seq, Size: int64(len(data)), Tag: tag, Arrival: arrival, Payload: kept})
 	return true
+}
+
+// copy copies a chunk's bytes. They are kept for the decoder if the limit of
+// payloads allows, else lent for as long as the journal needs them.
+func (i *Intake) copy(data []byte) ([]byte, *memory.Payload) {
+	if kept := i.Memory.Keep(data); kept != nil {
+		return kept.Bytes(), kept
+	}
+	return append(i.Memory.Take(len(data)), data...), nil
 }
 
 // StopAccepting refuses every further chunk.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func TestBeginFails(t *testing.T) {
 				d.SetHook(fail.hook)
 				tried := j.log.Current() + 1
 				// It doesn't fit, so a segment is begun.
-				if _, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 4000), nil); !errors.Is(err, fault.Err) {
+				if _, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 4000), nil); !errors.Is(err, fault.Err) {
 					t.Fatalf("error %v", err)
 				}
 				// This fits into the old one.
@@ -86,7 +87,7 @@ func TestNumbersAreNeverUsedAgain(t *testing.T) {
 		j, _ := open(t, options(d))
 		for i := range 10 {
 			fail.times = i % 2
-			a, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 7000), nil)
+			a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 7000), nil)
 			if err == nil {
 				appended(t, j, Void{a.Seq})
 			}

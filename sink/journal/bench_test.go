@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ func BenchmarkAppendChunk(b *testing.B) {
 			for range callers {
 				all.Go(func() {
 					for range work {
-						a, err := j.AppendChunk("tag", arrival, Origin{}, body, nil)
+						a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, body, nil)
 						mu.Lock()
 						live = append(live, Void{a.Seq})
 						var dead []Frame
@@ -153,7 +154,7 @@ func TestAppendChunkAllocates(t *testing.T) {
 	origin := file("n", "data")
 	got := testing.AllocsPerRun(200, func() {
 		origin.CRC++
-		if _, err := j.AppendChunk("tag", arrival, origin, body, nil); err != nil {
+		if _, err := j.AppendChunk(context.Background(), "tag", arrival, origin, body, nil); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -13,8 +13,9 @@ type chunk struct {
 	arrival  time.Time
 	key      originKey // zero if the chunk has no file
 	covered  Coverage
-	deaths   uint8 // process deaths in a row while it was being decoded
-	asLetter bool  // an operator sent it undecoded to the dead letters
+	records  uint32 // of the whole chunk, 0 until one is in a rolled part
+	deaths   uint8  // process deaths in a row while it was being decoded
+	asLetter bool   // an operator sent it undecoded to the dead letters
 }
 
 type chunkFrame struct {
@@ -65,6 +66,7 @@ func (f *chunkFrame) apply(s *state, loc log.Location) {
 		s.identities[c.key] = identity{dir: s.originDir(f.origin.Dir), name: f.origin.Name}
 	}
 	s.chunks[f.seq] = c
+	s.ledger.Chunks++
 	s.addLive(loc)
 }
 
@@ -101,14 +103,21 @@ func (r *reader) seqs() []uint64 {
 	return out
 }
 
-// Void says that the chunk holds no record, so that there is nothing to keep.
+// Void says that there is nothing to keep of the chunk: it holds no record, or
+// it became durable too late for its flush and can't be told from itself when
+// Fluent Bit delivers it again.
 type Void struct{ Seq uint64 }
 
 func (Void) kind() Kind { return KindVoid }
 
 func (f Void) encode(b []byte) []byte { return putUint(b, f.Seq) }
 
-func (f Void) apply(s *state, _ log.Location) { s.dropChunk(f.Seq) }
+func (f Void) apply(s *state, _ log.Location) {
+	if c := s.chunks[f.Seq]; c != nil {
+		s.countEmpty(c)
+		s.dropChunk(f.Seq)
+	}
+}
 
 // Lost says that the chunk can't be read any more. Unless its file is known to
 // be gone its identity is forgotten: should Fluent Bit still have it, it is new.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -122,7 +123,7 @@ func checkCrash(r *run, d *crashdisk.Disk) error {
 
 // usable checks that a journal still does its work.
 func usable(j *Journal) error {
-	a, err := j.AppendChunk("tag", arrival, Origin{}, []byte("one more"), nil)
+	a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, []byte("one more"), nil)
 	if err != nil {
 		return fmt.Errorf("it isn't usable: %w", err)
 	}

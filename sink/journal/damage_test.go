@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -307,7 +308,7 @@ func (w *worn) delivered(t *testing.T, j *Journal, lost []string) {
 	t.Helper()
 	for _, label := range slices.Sorted(maps.Keys(w.frames)) {
 		body := wornBody(label)
-		a, err := j.AppendChunk("tag", arrival, file(label, body), []byte(body), nil)
+		a, err := j.AppendChunk(context.Background(), "tag", arrival, file(label, body), []byte(body), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ type OriginDir struct {
 }
 
 // OriginDirs are the directories of chunk files, by path.
-func (l *ledger) OriginDirs() []OriginDir {
+func (l *queries) OriginDirs() []OriginDir {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	dirs, keys := l.st.byDir()
@@ -59,7 +59,7 @@ func (l *ledger) OriginDirs() []OriginDir {
 }
 
 // Identities is how many chunk files are remembered.
-func (l *ledger) Identities() int {
+func (l *queries) Identities() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.st.identities)

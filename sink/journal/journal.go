@@ -33,6 +33,9 @@ type Options struct {
 	SegmentSize int64
 	// Adopt accepts a state directory that was moved or restored.
 	Adopt bool
+	// Letters tells the buckets of dead letters, whose records the ledger counts
+	// apart; nil for none.
+	Letters func(bucket string) bool
 	// Tool is set by operators' tools, which decode nothing: what the last
 	// process was decoding when it died isn't counted as a death.
 	Tool bool
@@ -57,7 +60,7 @@ type VersionError = log.VersionError
 
 // Journal is the open journal of one instance.
 type Journal struct {
-	ledger
+	queries
 	log      *log.Log
 	logger   *slog.Logger
 	lock     io.Closer // nil for Inspect's
@@ -80,6 +83,11 @@ type request struct {
 	done    chan error // capacity 1
 	// answered is the writer goroutine's own.
 	answered bool
+
+	// What follows is guarded by the journal's lock.
+	settled bool            // applied or void
+	void    bool            // to be voided once it is durable
+	late    func(err error) // called once it is settled, nil for nobody
 }
 
 func newRequest() *request { return &request{done: make(chan error, 1)} }
@@ -142,86 +150,6 @@ func (j *Journal) signal() {
 	case j.wake <- struct{}{}:
 	default:
 	}
-}
-
-// Accepted is an accepted chunk's place in the journal.
-type Accepted struct {
-	Seq uint64
-	// Known is true if the same chunk was accepted before: there is nothing
-	// more to do for it, and Seq is 0.
-	Known bool
-}
-
-// AppendChunk accepts a chunk and returns once it is durable. data is read
-// until then and not kept. during is called while the disk is busy, for what
-// the caller wants to do with data in the meantime; nil for nothing.
-//
-// If o isn't zero and a chunk of that origin was accepted before, nothing is
-// written and the answer is Known. Concurrent calls with one origin accept it
-// once. After an error the chunk is void, and a later call with its origin is
-// new.
-func (j *Journal) AppendChunk(tag string, arrival time.Time, o Origin, data []byte, during func()) (Accepted, error) {
-	for {
-		own, other, seq, err := j.enqueueChunk(tag, arrival, o, data)
-		switch {
-		case err != nil:
-			return Accepted{}, err
-		case own != nil:
-			if err := awaitDuring(own, during); err != nil {
-				return Accepted{}, err
-			}
-			return Accepted{Seq: seq}, nil
-		case other == nil || other.wait() == nil:
-			return Accepted{Known: true}, nil
-		}
-		// The same chunk was being appended and is void: this one is new.
-	}
-}
-
-// awaitDuring waits for the request also if during panics: until then the
-// writer reads the caller's data.
-func awaitDuring(r *request, during func()) (err error) {
-	defer func() { err = r.wait() }()
-	if during != nil {
-		during()
-	}
-	return nil
-}
-
-// enqueueChunk returns the chunk's own request and sequence, or the request of
-// another caller that is appending the same chunk, or neither if it is known.
-func (j *Journal) enqueueChunk(tag string, arrival time.Time, o Origin, data []byte) (own, other *request, seq uint64, err error) {
-	var key originKey
-	if o.Name != "" {
-		key = o.key()
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.refuse != nil {
-		return nil, nil, 0, j.refuse
-	}
-	if o.Name != "" {
-		if other := j.inflight[key]; other != nil || j.st.known(key) {
-			return nil, other, 0, nil
-		}
-	}
-	seq = j.st.nextSeq
-	f := &chunkFrame{seq: seq, arrival: arrival, origin: o, tag: tag, dataLen: len(data)}
-	own = newRequest()
-	own.chunk = true
-	if o.Name != "" && j.st.notes(o) {
-		noted := &directoryFrame{originDir{o.Dir, o.In}}
-		own.add(noted, noted.encode(nil))
-	}
-	own.add(f, f.encode(nil), data)
-	if err := j.enqueueLocked(own); err != nil {
-		return nil, nil, 0, err
-	}
-	j.st.nextSeq++
-	if o.Name != "" {
-		j.inflight[key] = own
-	}
-	return own, nil, seq, nil
 }
 
 // Usage is the bytes that segments and spares take on the disk.
@@ -303,6 +231,7 @@ func (j *Journal) GiveUp(seq uint64) error {
 
 // Close waits for the appends under way, refuses later ones with ErrClosed and
 // releases the directory. Later calls wait for the first and answer the same.
+// On a disk that hangs it lasts until the disk goes on.
 func (j *Journal) Close() error {
 	if j.lock == nil {
 		return nil

@@ -1,126 +1,120 @@
 package journal
 
-import (
-	"cmp"
-	"maps"
-	"slices"
-	"sync"
-	"time"
-)
-
-// ledger is the state, for those who ask. The writer goroutine alone changes it,
-// but for the numbers that are given out.
-type ledger struct {
-	mu      sync.Mutex
-	st      *state
-	opened  time.Time
-	earlier time.Duration // running time of the processes before
+// Ledger counts what became of everything that was ever accepted. It begins with
+// the state, and holds over restarts. How many records a chunk has is known when
+// its first records are in a rolled part.
+type Ledger struct {
+	Chunks     uint64 // accepted
+	EmptyOnes  uint64 // of them: they held no record
+	LostChunks uint64 // of them: damage took them before all of their records were in rolled parts
+	Records    uint64 // of the chunks that have records in rolled parts
+	Rolled     uint64 // of them: in rolled parts, whether those are finished or not
+	Letters    uint64 // of those: in parts of dead letters
+	Lost       uint64 // of the chunks' records: with their chunk
 }
 
-// runningLocked is the running time of all processes, this one included.
-func (l *ledger) runningLocked() time.Duration { return l.earlier + time.Since(l.opened) }
-
-// NextPart takes the next part number.
-func (l *ledger) NextPart() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.st.nextPart++
-	return l.st.nextPart - 1
+// Account is the ledger with what is still to be done.
+type Account struct {
+	Ledger
+	Published uint64 // records of finished parts
+	Pending   uint64 // records of rolled parts that aren't finished
+	Owed      uint64 // records in no rolled part, of chunks that have others in some
 }
 
-// NextNumber is the part number that NextPart would take.
-func (l *ledger) NextNumber() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.st.nextPart
-}
-
-// WriterID is the instance's name.
-func (l *ledger) WriterID() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.st.writerID
-}
-
-// Live describes a chunk of which some records aren't in rolled parts.
-type Live struct {
-	Seq     uint64
-	Length  int64 // of the frame
-	Arrival time.Time
-	// Deaths is how many processes in a row died while decoding it.
-	Deaths int
-	// DeadLetter is true if an operator sent it undecoded to the dead letters.
-	DeadLetter bool
-}
-
-// Chunks describes the live chunks by sequence.
-func (l *ledger) Chunks() []Live {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := make([]Live, 0, len(l.st.chunks))
-	for seq, c := range l.st.chunks {
-		out = append(out, c.describe(seq))
+func (s *state) account() Account {
+	a := Account{Ledger: s.ledger, Published: s.totals.Records}
+	for _, c := range s.chunks {
+		if c.records > 0 {
+			a.Owed += uint64(c.records - c.covered.Count())
+		}
 	}
-	slices.SortFunc(out, func(a, b Live) int { return cmp.Compare(a.Seq, b.Seq) })
-	return out
-}
-
-func (c *chunk) describe(seq uint64) Live {
-	return Live{Seq: seq, Length: int64(c.loc.Length), Arrival: c.arrival, Deaths: int(c.deaths), DeadLetter: c.asLetter}
-}
-
-// Chunk describes one live chunk, and false if it isn't live.
-func (l *ledger) Chunk(seq uint64) (Live, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c := l.st.chunks[seq]
-	if c == nil {
-		return Live{}, false
+	for _, p := range s.parts {
+		a.Pending += uint64(p.Records)
 	}
-	return c.describe(seq), true
+	return a
 }
 
-// Covered is which records of a chunk are in rolled parts now.
-func (l *ledger) Covered(seq uint64) Coverage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c := l.st.chunks[seq]; c != nil {
-		return c.covered.clone()
+// count notes that a share's records are in a rolled part now; so many of the
+// chunk's were before.
+func (s *state) count(c *chunk, before uint32, sh Share, letters bool) {
+	known := c.records
+	if known == 0 { // of a state of log.Version 1 those that were covered before are in Records
+		known = before
 	}
-	return Coverage{}
-}
-
-// Parts are copies of the pending parts, by number.
-func (l *ledger) Parts() []Part {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := make([]Part, 0, len(l.st.parts))
-	for _, n := range slices.Sorted(maps.Keys(l.st.parts)) {
-		out = append(out, l.st.parts[n].clone())
+	// A chunk that is sent undecoded to the dead letters has another number then.
+	s.ledger.Records += uint64(sh.Records) - uint64(known)
+	c.records = sh.Records
+	more := uint64(c.covered.Count() - before)
+	s.ledger.Rolled += more
+	if letters {
+		s.ledger.Letters += more
 	}
-	return out
 }
 
-// Part is a copy of one pending part, and false if there is none.
-func (l *ledger) Part(n uint64) (Part, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.st.parts[n]; p != nil {
-		return p.clone(), true
+// countEmpty notes that a chunk holds no record, or none but those that are in
+// rolled parts.
+func (s *state) countEmpty(c *chunk) {
+	if c.records == 0 {
+		s.ledger.EmptyOnes++
+		return
 	}
-	return Part{}, false
+	s.ledger.Records -= uint64(c.records - c.covered.Count())
 }
 
-// Leftovers are the temps of finished parts that aren't confirmed gone.
-func (l *ledger) Leftovers() []Leftover {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.st.leftovers)
+// countLost notes that a chunk is lost.
+func (s *state) countLost(c *chunk) {
+	s.ledger.LostChunks++
+	if c.records > 0 {
+		s.ledger.Lost += uint64(c.records - c.covered.Count())
+	}
 }
 
-// Totals count what was ever finished.
-func (l *ledger) Totals() Totals {
+func (s *state) encodeLedger(b []byte) []byte {
+	l := s.ledger
+	for _, n := range []uint64{l.Chunks, l.EmptyOnes, l.LostChunks, l.Records, l.Rolled, l.Letters, l.Lost} {
+		b = putUint(b, n)
+	}
+	var counted []uint64
+	for _, seq := range sortedKeys(s.chunks) {
+		if s.chunks[seq].records > 0 {
+			counted = append(counted, seq)
+		}
+	}
+	b = putUint(b, uint64(len(counted)))
+	for _, seq := range counted {
+		b = putUint(putUint(b, seq), uint64(s.chunks[seq].records))
+	}
+	return b
+}
+
+func (s *state) decodeLedger(r *reader) {
+	l := &s.ledger
+	for _, n := range []*uint64{&l.Chunks, &l.EmptyOnes, &l.LostChunks, &l.Records, &l.Rolled, &l.Letters, &l.Lost} {
+		*n = r.uint()
+	}
+	for range r.count(2) {
+		c, records := s.chunks[r.uint()], r.uint32()
+		if c == nil || records < c.covered.Count() {
+			r.fail()
+			return
+		}
+		c.records = records
+	}
+}
+
+// beginLedger begins the ledger of a state that has none, of log.Version 1.
+func (s *state) beginLedger() {
+	for _, p := range s.parts {
+		s.ledger.Rolled += uint64(p.Records)
+	}
+	s.ledger.Rolled += s.totals.Records
+	s.ledger.Records = s.ledger.Rolled
+	s.ledger.Chunks = uint64(len(s.chunks))
+}
+
+// Ledger is what became of everything.
+func (l *queries) Ledger() Account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.st.totals
+	return l.st.account()
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -66,7 +67,7 @@ func TestAChunkBeyondTheLimitIsRefused(t *testing.T) {
 	body := make([]byte, log.MaxFrame)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := j.AppendChunk("tag", arrival, file("n", ""), body, nil)
+	_, err := j.AppendChunk(context.Background(), "tag", arrival, file("n", ""), body, nil)
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Fatal("accepted")
@@ -87,7 +88,7 @@ func bigState(s *state, n int) {
 		seq := uint64(i + 1)
 		f := &chunkFrame{seq: seq, arrival: arrival, origin: Origin{Dir: "/s/in", Name: fmt.Sprintf("1-%d.flb", i), CRC: uint32(i)}}
 		f.apply(s, log.Location{Segment: 1, Offset: int64(i) * 1000, Length: 900})
-		s.cover(Share{Seq: seq, Records: 20, Count: 6, Runs: runs})
+		s.cover(Share{Seq: seq, Records: 20, Count: 6, Runs: runs}, false)
 	}
 }
 

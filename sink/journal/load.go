@@ -16,6 +16,8 @@ type loader struct {
 	log    *log.Log
 	st     *state
 	report *Report
+	// letters is Options.Letters.
+	letters func(bucket string) bool
 }
 
 // load rebuilds the state from the newest segment, and returns what of it
@@ -32,6 +34,7 @@ func (l *loader) load(segments []log.Found) ([]log.Tail, error) {
 		l.loadNothing(segments)
 		base = 0
 	}
+	l.st.letters = l.letters
 	l.takeSalts()
 	var tails []log.Tail
 	for i, f := range segments[base:] {

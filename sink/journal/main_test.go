@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -56,7 +57,7 @@ func file(name, data string) Origin {
 
 func accept(t testing.TB, j *Journal, o Origin, data string) uint64 {
 	t.Helper()
-	a, err := j.AppendChunk("tag", arrival, o, []byte(data), nil)
+	a, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

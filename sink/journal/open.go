@@ -77,7 +77,7 @@ func newJournal(o Options) *Journal {
 		o.SegmentSize = DefaultSegmentSize
 	}
 	return &Journal{
-		ledger: ledger{opened: time.Now()},
+		queries: queries{opened: time.Now()},
 		log: log.New(log.Options{
 			Disk: o.Disk, Log: o.Log, SegmentSize: o.SegmentSize, KindName: func(k log.Kind) string { return Kind(k).String() },
 		}),
@@ -100,7 +100,7 @@ func Inspect(o Options) (*Journal, *Report, error) {
 		return nil, nil, fmt.Errorf("no journal: %w", fs.ErrNotExist)
 	}
 	report := &Report{}
-	l := loader{log: j.log, report: report}
+	l := loader{log: j.log, report: report, letters: o.Letters}
 	if _, err := l.load(segments); err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +128,7 @@ func (w *writer) recover(o Options) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{}
-	l := loader{log: w.log, report: report}
+	l := loader{log: w.log, report: report, letters: o.Letters}
 	tails, err := l.load(segments)
 	if err != nil {
 		return nil, err

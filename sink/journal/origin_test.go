@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ import (
 // it isn't.
 func known(t *testing.T, j *Journal, o Origin) bool {
 	t.Helper()
-	a, err := j.AppendChunk("tag", arrival, o, []byte("data"), nil)
+	a, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte("data"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func fill(t *testing.T, j *Journal, prefix string, n int) {
 	for w := range 8 {
 		all.Go(func() {
 			for i := w; i < n; i += 8 {
-				a, err := j.AppendChunk("tag", arrival, file(fmt.Sprint(prefix, i), "x"), []byte("x"), nil)
+				a, err := j.AppendChunk(context.Background(), "tag", arrival, file(fmt.Sprint(prefix, i), "x"), []byte("x"), nil)
 				if err == nil && !a.Known {
 					err = j.Append(Void{a.Seq})
 				}
@@ -388,7 +389,7 @@ func TestOneOriginIsAcceptedOnce(t *testing.T) {
 				errs, knowns := 0, 0
 				for range 64 {
 					all.Go(func() {
-						a, err := j.AppendChunk("tag", arrival, file("n", "data"), []byte("data"), nil)
+						a, err := j.AppendChunk(context.Background(), "tag", arrival, file("n", "data"), []byte("data"), nil)
 						mu.Lock()
 						defer mu.Unlock()
 						switch {
@@ -435,7 +436,7 @@ func TestAVoidChunkIsNewAgain(t *testing.T) {
 			fail := &on{match: func(op crashdisk.Op) bool { return op.Kind == row.kind }, fault: row.fault, times: 1}
 			d.SetHook(fail.hook)
 			o := file("n", "data")
-			if _, err := j.AppendChunk("tag", arrival, o, []byte("data"), nil); !errors.Is(err, syscall.EIO) {
+			if _, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte("data"), nil); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("error %v", err)
 			}
 			if len(j.Chunks()) != 1 {

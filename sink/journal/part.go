@@ -107,8 +107,9 @@ func (f Rolled) apply(s *state, _ log.Location) {
 	p := f.Part.clone()
 	s.parts[p.Number] = &p
 	s.nextPart = max(s.nextPart, p.Number+1)
+	letters := s.letters != nil && s.letters(f.Part.Bucket)
 	for _, sh := range f.Shares {
-		s.cover(sh)
+		s.cover(sh, letters)
 	}
 }
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -94,7 +95,7 @@ func (m *machine) Redeliver(*rapid.T) {
 	if c.origin.Name == "" {
 		m.t.Skip("no file")
 	}
-	a, err := m.run.j.AppendChunk("tag", arrival, c.origin, []byte(c.data), nil)
+	a, err := m.run.j.AppendChunk(context.Background(), "tag", arrival, c.origin, []byte(c.data), nil)
 	if err != nil || !a.Known {
 		m.t.Fatalf("%+v: %v", a, err)
 	}
@@ -233,6 +234,11 @@ func (m *machine) Check(*rapid.T) {
 	if got, want := describe(m.run.j), m.run.m.describe(); got != want {
 		m.t.Fatalf("it remembers\n%s\nand not\n%s", got, want)
 	}
+	m.run.j.mu.Lock()
+	defer m.run.j.mu.Unlock()
+	if a := m.run.j.st.account(); a.Records != a.Rolled+a.Owed+a.Lost {
+		m.t.Fatalf("records aren't accounted for: %+v", a)
+	}
 }
 
 // TestJournalAgainstAModel does anything in any order.
@@ -281,7 +287,7 @@ func TestTheStateIsWhatItsSnapshotSays(t *testing.T) {
 			t.Fatalf("cut at %d it is decoded with %v", n, err)
 		}
 	}
-	if whole != 2 {
+	if whole != 3 {
 		t.Errorf("it is decoded when cut at %d places", whole)
 	}
 	if _, err := decodeSnapshot(append(slices.Clone(first), 0)); err == nil {

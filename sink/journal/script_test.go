@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func (r *run) chunk(label string, size int, filed bool) {
 	}
 	var a Accepted
 	r.try(func() (err error) {
-		a, err = r.j.AppendChunk("tag", arrival, o, []byte(body), nil)
+		a, err = r.j.AppendChunk(context.Background(), "tag", arrival, o, []byte(body), nil)
 		return err
 	}, func(m *model) {
 		seq := a.Seq

@@ -22,6 +22,7 @@ type section uint64
 const (
 	sectionDirs   section = 13<<1 | 1 // the directories of the identities
 	sectionAbsent section = 14<<1 | 1 // the identities whose files are absent
+	sectionLedger section = 20<<1 | 1
 )
 
 func (s section) skippable() bool { return s&1 == 1 }
@@ -36,6 +37,9 @@ func (s *state) encodeSections(b []byte) []byte {
 	}
 	if absent := s.encodeAbsent(nil); len(absent) > 0 {
 		add(sectionAbsent, absent)
+	}
+	if s.ledger != (Ledger{}) {
+		add(sectionLedger, s.encodeLedger(nil))
 	}
 	return b
 }
@@ -53,6 +57,9 @@ func (s *state) decodeSections(r *reader, dirs []*originDir) error {
 			return err
 		}
 	}
+	if s.ledger == (Ledger{}) {
+		s.beginLedger()
+	}
 	return r.end()
 }
 
@@ -65,6 +72,9 @@ func (s *state) decodeSection(tag section, r *reader, dirs []*originDir) error {
 		return r.end()
 	case tag == sectionAbsent:
 		s.decodeAbsent(r)
+		return r.end()
+	case tag == sectionLedger:
+		s.decodeLedger(r)
 		return r.end()
 	case tag.skippable():
 		return nil

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -33,7 +34,7 @@ func TestAFullDiskRefusesChunksOnly(t *testing.T) {
 		fullDisk(d)
 		var seqs []uint64
 		for {
-			a, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 900), nil)
+			a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 900), nil)
 			if err != nil {
 				if !errors.Is(err, ErrNoSpare) || !errors.Is(err, syscall.ENOSPC) {
 					t.Fatalf("error %v", err)
@@ -62,7 +63,7 @@ func TestAFullDiskRefusesChunksOnly(t *testing.T) {
 		if frames < smallSegment*3/4 {
 			t.Errorf("other frames had only %d bytes", frames)
 		}
-		if _, err := j.AppendChunk("tag", arrival, Origin{}, nil, nil); !errors.Is(err, ErrNoSpare) {
+		if _, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, nil, nil); !errors.Is(err, ErrNoSpare) {
 			t.Errorf("a chunk was taken on a full disk: %v", err)
 		}
 		// Room comes back.
@@ -95,7 +96,7 @@ func TestFinishingWorkMakesRoom(t *testing.T) {
 				appended(t, j, Void{c.Seq})
 			}
 			for range 3 {
-				if _, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 2000), nil); err == nil {
+				if _, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 2000), nil); err == nil {
 					accepted++
 				} else if !errors.Is(err, ErrNoSpare) {
 					t.Fatal(err)
@@ -117,7 +118,7 @@ func TestALargeChunkOnAFullDiskTakesNothingFromOthers(t *testing.T) {
 		synctest.Wait()
 		fullDisk(d)
 		for range 3 {
-			if _, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 3*smallSegment), nil); !errors.Is(err, syscall.ENOSPC) {
+			if _, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 3*smallSegment), nil); !errors.Is(err, syscall.ENOSPC) {
 				t.Fatalf("error %v", err)
 			}
 			appended(t, j, Void{accept(t, j, Origin{}, "small")})
@@ -296,7 +297,7 @@ func TestReadDuringCopyForward(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 200 {
-			a, err := j.AppendChunk("tag", arrival, Origin{}, make([]byte, 2000), nil)
+			a, err := j.AppendChunk(context.Background(), "tag", arrival, Origin{}, make([]byte, 2000), nil)
 			if err == nil {
 				err = j.Append(Void{a.Seq})
 			}

@@ -32,6 +32,8 @@ type state struct {
 	nextPart uint64
 	running  time.Duration // running time of all processes so far
 	totals   Totals
+	ledger   Ledger
+	letters  func(bucket string) bool // Options.Letters
 
 	chunks    map[uint64]*chunk
 	parts     map[uint64]*Part
@@ -83,22 +85,25 @@ func (s *state) dropChunk(seq uint64) {
 func (s *state) loseChunk(seq uint64) {
 	if c := s.chunks[seq]; c != nil {
 		delete(s.identities, c.key)
+		s.countLost(c)
 		s.dropChunk(seq)
 	}
 }
 
-// cover marks a share's records as being in a rolled part.
-func (s *state) cover(sh Share) {
+// cover marks a share's records as being in a rolled part, of dead letters or not.
+func (s *state) cover(sh Share, letters bool) {
 	c := s.chunks[sh.Seq]
 	if c == nil {
 		s.oddf("a rolled part holds records of chunk %d, which isn't live", sh.Seq)
 		return
 	}
+	before := c.covered.Count()
 	// A record takes at least a byte of the chunk: no ordinal is higher.
 	if !c.covered.add(sh.Runs, c.loc.Length) {
 		s.oddf("a rolled part's share of chunk %d is malformed", sh.Seq)
 		return
 	}
+	s.count(c, before, sh, letters)
 	if c.covered.Count() >= sh.Records {
 		s.dropChunk(sh.Seq)
 	}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"strings"
@@ -156,7 +157,7 @@ func TestAChunkThatIsReadTwiceCountsOnce(t *testing.T) {
 		fault: faults.After(syscall.EIO), times: 1}
 	d.SetHook(fail.hook)
 	o := file("n", "twice")
-	if _, err := j.AppendChunk("tag", arrival, o, []byte("twice"), nil); !errors.Is(err, syscall.EIO) {
+	if _, err := j.AppendChunk(context.Background(), "tag", arrival, o, []byte("twice"), nil); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("error %v", err)
 	}
 	accept(t, j, o, "twice")

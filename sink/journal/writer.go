@@ -39,6 +39,7 @@ func (w *writer) run() {
 		closing := w.take()
 		if len(w.batch) == 0 {
 			if closing {
+				w.leaveNoVoid()
 				return
 			}
 			if !more {
@@ -52,6 +53,18 @@ func (w *writer) run() {
 	}
 }
 
+// leaveNoVoid begins a segment in place of one whose last write or sync failed:
+// its void frames may be whole, and the next start would take them for good. A
+// disk that can't do that either has been told of.
+func (w *writer) leaveNoVoid() {
+	if !w.log.Ended() {
+		return
+	}
+	if err := w.begin(0); err != nil {
+		w.logger.Warn("the journal ends with a write that failed: a chunk that was answered RETRY may be written twice", "error", err)
+	}
+}
+
 // broke answers everybody after a panic: what state and segment are in isn't
 // known.
 func (w *writer) broke(p any) {
@@ -62,11 +75,11 @@ func (w *writer) broke(p any) {
 	}
 	left := append(w.batch, w.queue...)
 	w.batch, w.queue = nil, nil
-	clear(w.inflight)
-	w.mu.Unlock()
 	for _, r := range left {
-		r.answer(ErrBroken)
+		w.settleLocked(r)
 	}
+	w.mu.Unlock()
+	answerAll(left, ErrBroken)
 }
 
 // take removes the next batch from the queue. It reports whether the journal
@@ -156,8 +169,21 @@ func (w *writer) finish(batch []*request, err error) {
 	for _, o := range w.apply(batch, err) {
 		w.logger.Error("bug: the journal was told of what it doesn't know; please report this", "what", o)
 	}
+	answerAll(batch, err)
+}
+
+// answerAll answers settled requests.
+func answerAll(batch []*request, err error) {
 	for _, r := range batch {
-		r.answer(err)
+		if r.answer(err); r.late != nil {
+			late := r.late
+			r.late = nil
+			if r.void && err == nil {
+				late(ErrLate)
+			} else {
+				late(err)
+			}
+		}
 	}
 }
 
@@ -170,9 +196,10 @@ func (w *writer) apply(batch []*request, err error) (odd []string) {
 			if err == nil {
 				f.apply(w.st, r.entries[i].At)
 			}
-			if c, ok := f.(*chunkFrame); ok && c.origin.Name != "" && r.chunk {
-				delete(w.inflight, c.origin.key())
-			}
+		}
+		w.settleLocked(r)
+		if r.void && err == nil {
+			w.voidLocked(r.chunkFrame().seq)
 		}
 	}
 	odd, w.st.odd = w.st.odd, nil

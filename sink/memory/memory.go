@@ -1,5 +1,10 @@
-// Package memory lends the buffers of chunks and their blocks, and counts the
-// payloads that are kept until their chunks are decoded.
+// Package memory is what an instance does about memory_limit: it divides the limit
+// (Shares), lends the buffers of chunks and their blocks and counts the payloads
+// that are kept (Pool), and admits jobs while what they hold is within their share
+// (Work). Parts are counted by those who own them.
+//
+// Nothing here waits for the garbage collector or asks it: what is garbage has a
+// share of its own.
 package memory
 
 import (
@@ -30,7 +35,7 @@ func New(limit int64) *Pool { return &Pool{limit: limit} }
 // Keep copies data if the limit allows, and answers nil otherwise: the chunk is
 // then read back from the journal.
 func (p *Pool) Keep(data []byte) *Payload {
-	size := lent(len(data))
+	size := Lent(len(data))
 	if p.kept.Add(size) > p.limit {
 		p.kept.Add(-size)
 		return nil
@@ -46,8 +51,8 @@ const (
 	classes   = 32 // larger buffers aren't kept
 )
 
-// lent is the memory that a buffer for n bytes takes.
-func lent(n int) int64 {
+// Lent is the memory that a buffer for n bytes takes.
+func Lent(n int) int64 {
 	if n < classSize {
 		return int64(n)
 	}
@@ -56,7 +61,7 @@ func lent(n int) int64 {
 
 // Take lends an empty buffer with room for n bytes.
 func (p *Pool) Take(n int) []byte {
-	size := lent(n)
+	size := Lent(n)
 	if c := size / classSize; c > 0 && c < classes {
 		if b, ok := p.pools[c].Get().(*[]byte); ok {
 			return (*b)[:0]

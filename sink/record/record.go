@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/out-hdfs/out_hdfs/sink/journal"
+	"github.com/out-hdfs/out_hdfs/sink/openfiles"
 	"github.com/out-hdfs/out_hdfs/sink/retry"
 	"github.com/out-hdfs/out_hdfs/sink/run"
 )
@@ -54,7 +55,7 @@ func (r *Recorder) failed(err error) {
 	if first, _ := r.failing.Fail(err, time.Now()); !first {
 		return
 	}
-	do := "make room on the disk, or check it"
+	do := openfiles.Advice(err, "make room on the disk, or check it")
 	if errors.Is(err, journal.ErrBroken) {
 		do = "restart the agent: it goes on from what is in the journal"
 	}

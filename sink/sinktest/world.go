@@ -24,6 +24,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/fs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
 	"github.com/out-hdfs/out_hdfs/sink/fs/memfs"
+	"github.com/out-hdfs/out_hdfs/sink/memory"
 )
 
 // ByKey puts an event into the bucket that its field "b" names.
@@ -106,6 +107,12 @@ func NewWorldOn(t testing.TB, o memfs.Options) *World {
 	}
 }
 
+// MemoryOf gives half of some bytes to parts in progress, and a quarter each to
+// payloads and jobs.
+func MemoryOf(bytes int64) memory.Shares {
+	return memory.Shares{Payloads: bytes / 4, Work: bytes / 4, Parts: bytes / 3 * 2}
+}
+
 func (w *World) Config() sink.Config {
 	inject := w.Inject
 	if inject == nil {
@@ -125,7 +132,7 @@ func (w *World) Config() sink.Config {
 		Format:      codecjson.New(codecjson.Options{}), Letters: Letters{},
 		Policy: BySize(1500), PartPrefix: "part", PartSuffix: ".json",
 		BucketCheckInterval: 10 * time.Second, MaxOpenBuckets: 4,
-		StateLimit: 1 << 20, MemoryLimit: 64 << 10, SegmentSize: 8 << 10,
+		StateLimit: 1 << 20, Memory: MemoryOf(64 << 10), SegmentSize: 8 << 10,
 		Uploads: 2, Workers: 2, FlushTimeout: time.Second, ExitTimeout: 10 * time.Minute,
 		Directories: Directories{w.exists, w.syncFiles},
 	}
@@ -157,7 +164,11 @@ func (w *World) Close(s *sink.Sink) {
 func (w *World) Status(s *sink.Sink) sink.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return s.Status(ctx)
+	st := s.Status(ctx)
+	if st.Ledger.Unbalanced != 0 {
+		w.T.Errorf("records aren't accounted for: %+v", st.Ledger)
+	}
+	return st
 }
 
 // Calls are the operations asked of the targets so far.

@@ -35,6 +35,7 @@ type File struct {
 	begun int64  // bytes whose writeback was asked for
 	err   error  // of the last attempt to write
 	lost  error  // why what was written can't be trusted, whatever a sync says
+	done  bool   // it is synced and closed
 }
 
 // Write implements io.Writer.
@@ -83,16 +84,20 @@ func (f *File) put(b []byte) error {
 
 // MakeDurable syncs and closes the file, which must be flushed, and syncs its
 // folder. After an error the file can't be trusted: a failed sync can't be
-// repeated.
+// repeated. The exception is openfiles.Exhausted, of the folder that could not be
+// opened: call it again.
 func (f *File) MakeDurable() error {
 	if f.lost != nil {
 		return f.lost
 	}
-	if err := f.file.Sync(); err != nil {
-		return fmt.Errorf("sync staged file: %w", err)
-	}
-	if err := f.file.Close(); err != nil {
-		return fmt.Errorf("close staged file: %w", err)
+	if !f.done {
+		if err := f.file.Sync(); err != nil {
+			return fmt.Errorf("sync staged file: %w", err)
+		}
+		if err := f.file.Close(); err != nil {
+			return fmt.Errorf("close staged file: %w", err)
+		}
+		f.done = true
 	}
 	if err := f.area.disk.SyncDir(dir); err != nil {
 		return fmt.Errorf("sync the staging directory: %w", err)

@@ -44,7 +44,7 @@ type Area struct {
 // the directory in texts.
 func New(d disk.Disk, stateDir string, log *slog.Logger) *Area {
 	a := &Area{stateDir: stateDir, log: log}
-	a.disk = &fencedDisk{d, &a.fence}
+	a.disk = disk.Guard(d, a.fence.pass, func() {})
 	return a
 }
 

@@ -57,7 +57,7 @@ func TestASourceIsCheckedOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	content := bytes.Repeat([]byte("0123456789"), 100_000)
-	file, err := root.Create("part")
+	file, err := disk.Guard(root, (&fence{}).pass, func() {}).Create("part")
 	if err == nil {
 		_, err = file.WriteAt(content, 0)
 	}
@@ -76,7 +76,7 @@ func TestASourceIsCheckedOnTheWay(t *testing.T) {
 	right := crc32.Checksum(content, castagnoli)
 	for _, crc := range []uint32{right, right + 1} {
 		fresh := func() *Source {
-			return &Source{File: &fencedFile{file, &fence{}}, size: int64(len(content)), crc: crc}
+			return &Source{File: file, size: int64(len(content)), crc: crc}
 		}
 		s, ok := fresh(), crc == right
 		if s.Checked() {

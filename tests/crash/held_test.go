@@ -37,7 +37,7 @@ func TestAHeldChunkIsPublishedAsItsLogLineSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if life == 0 {
-			a, err := j.AppendChunk("host.test", time.Now(), journal.Origin{}, data, func() {})
+			a, err := j.AppendChunk(t.Context(), "host.test", time.Now(), journal.Origin{}, data, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -81,6 +81,7 @@ type Options struct {
 	ReloadAt int  // answers OK before one hot reload
 	ExitNull bool // register, exit without Init, and end
 	Daemon   bool // fork after the plugin was loaded
+	Files    int  // that the process may have open, soft and hard limit; as its parent if 0
 }
 
 // Program is the compiled host.
@@ -225,6 +226,7 @@ func (o Options) args() []string {
 	number("reload-at", uint64(o.ReloadAt))
 	flag("exit-null", o.ExitNull)
 	flag("daemon", o.Daemon)
+	number("files", uint64(o.Files))
 	return a
 }
 

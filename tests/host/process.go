@@ -11,8 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Answers of a flush, as in Event.Answer.
@@ -73,6 +76,7 @@ type Result struct {
 	Log     string
 	Code    int            // the exit code, or -1
 	Signal  syscall.Signal // what ended it, or 0
+	CPU     time.Duration  // of all its threads
 }
 
 // Process is a host, or a fluent-bit, that runs. Its methods are safe for
@@ -159,6 +163,25 @@ func (p *Process) note(change func()) {
 // Signal sends the process a signal. One that has ended gets none.
 func (p *Process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
 
+// OpenFiles is how many files the process has open.
+func (p *Process) OpenFiles() (int, error) {
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	return len(open), err
+}
+
+// Anonymous is the process's own memory in bytes, RssAnon of its status: the
+// mapped chunk files aren't among it.
+func (p *Process) Anonymous() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	line, _, _ := strings.Cut(rest, "\n")
+	kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(line), " kB"), 10, 64)
+	return kb * 1024, err
+}
+
 // Kill ends the process as a crash does.
 func (p *Process) Kill() error { return p.Signal(syscall.SIGKILL) }
 
@@ -206,7 +229,8 @@ func (p *Process) WaitFor(ctx context.Context, wanted func(events []Event) bool)
 func (p *Process) Wait() (Result, error) {
 	p.readers.Wait()
 	err := p.cmd.Wait()
-	r := Result{Events: p.Events(), Log: p.Log(), Code: p.cmd.ProcessState.ExitCode()}
+	r := Result{Events: p.Events(), Log: p.Log(), Code: p.cmd.ProcessState.ExitCode(),
+		CPU: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.Signal = status.Signal()
 	}

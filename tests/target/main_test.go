@@ -97,7 +97,7 @@ type agent struct {
 // records' field b, and a part for each bucket of each chunk.
 func try(t testing.TB, options map[string]string) (*agent, error) {
 	values := map[string]string{
-		"hdfs_user": user, "state_limit": "128M", "memory_limit": "16M",
+		"hdfs_user": user, "state_limit": "128M", "memory_limit": "32M",
 		"assigner": "partition", "partition_by": "b=$b", "rolling_policy": "on_checkpoint",
 		"exit_timeout": "20s",
 	}

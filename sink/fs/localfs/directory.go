@@ -67,7 +67,7 @@ func (d *Driver) ensureDir(op, p string, mode uint32) error {
 			return err
 		}
 	}
-	if err := d.kernel.syncDir(path.Dir(p)); err != nil && (missing || !notOurs(err)) {
+	if err := d.syncDir(path.Dir(p)); err != nil && (missing || !notOurs(err)) {
 		return unclear(op, path.Dir(p), err)
 	}
 	if st, err = statx(p, true); err != nil {
@@ -139,8 +139,33 @@ func setMode(f *os.File, mode uint32) error {
 			mode |= st.Mode & unix.S_ISGID
 		}
 		failure = again(func() error { return unix.Fchmod(int(fd), mode&0o7777) })
+		if failure == unix.EPERM {
+			failure = errModeRefused
+		}
 	})
 	return errors.Join(err, failure)
+}
+
+// errModeRefused is what SMB and other mounts without modes of their own answer
+// to a chmod of the very file that was just made.
+var errModeRefused error = modeRefused{}
+
+type modeRefused struct{}
+
+func (modeRefused) Error() string {
+	return "the file system refuses to set a mode: " + unix.EPERM.Error()
+}
+
+func (modeRefused) Unwrap() error { return unix.EPERM }
+
+// syncDir makes the names in a directory durable. Where the file system knows no
+// fsync of a directory, as some FUSE and CIFS mounts do, there is nothing to sync.
+func (d *Driver) syncDir(dir string) error {
+	err := d.kernel.syncDir(dir)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil
+	}
+	return err
 }
 
 // notOurs says that a directory above can't be synced by us, and so can't be

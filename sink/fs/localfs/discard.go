@@ -23,7 +23,7 @@ func (d *Driver) Discard(ctx context.Context, p string) error {
 	if err != nil {
 		return failed("discard", p, err, true)
 	}
-	if err := d.kernel.syncDir(path.Dir(p)); err != nil {
+	if err := d.syncDir(path.Dir(p)); err != nil {
 		return unclear("discard", p, err)
 	}
 	return nil

@@ -28,6 +28,9 @@ func unclear(op, p string, err error) error {
 
 // classify says what an errno means, and what an operator can do.
 func classify(err error, changed bool) (fs.Class, string) {
+	if errors.Is(err, errModeRefused) {
+		return fs.Path, "set `file_mode none` and `dir_mode none`"
+	}
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
 		return fs.Unclear, ""

@@ -154,6 +154,31 @@ func TestAFailedSyncIsUnclear(t *testing.T) {
 	}
 }
 
+// TestDirectoriesThatCannotBeSynced: a file system that knows no fsync of a
+// directory has nothing to sync there, and everything is published.
+func TestDirectoriesThatCannotBeSynced(t *testing.T) {
+	for _, errno := range []error{unix.EINVAL, unix.EOPNOTSUPP, unix.ENOTSUP} {
+		f := withKernel(func(k *kernel) { k.syncDir = func(string) error { return errno } })
+		dir := t.TempDir()
+		info := upload(t, f, dir+"/d/e/a", "x")
+		if err := f.Publish(t.Context(), info, dir+"/d/f/b", publishing); err != nil {
+			t.Errorf("%v: publish: %v", errno, err)
+		}
+		if err := f.Discard(t.Context(), dir+"/d/e/a"); err != nil && !errors.Is(err, unix.ENOENT) {
+			t.Errorf("%v: discard: %v", errno, err)
+		}
+	}
+}
+
+// TestAModeThatIsRefused is told with the option that does without.
+func TestAModeThatIsRefused(t *testing.T) {
+	err := failed("upload", "/mnt/share/a", errModeRefused, false)
+	wantClass(t, err, fs.Path)
+	if !strings.Contains(err.Error(), "file_mode none") || !errors.Is(err, unix.EPERM) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func uploadA(f *Driver, dir string) error {
 	_, err := f.Upload(context.Background(), strings.NewReader("x"), dir+"/a", options)
 	return err

@@ -46,7 +46,7 @@ func (d *Driver) Locate(ctx context.Context, id fs.FileID, names ...string) (fs.
 	}
 	// A directory that isn't there, or isn't ours to open, has no names that we
 	// could have made and cached.
-	err = d.kernel.syncDir(dir)
+	err = d.syncDir(dir)
 	if err != nil && !notOurs(err) && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) {
 		return fs.Place{}, failed("locate", dir, err, false)
 	}

@@ -101,7 +101,7 @@ func (d *Driver) finishLink(from, to string) error {
 
 // dropOldName ends a move whose new name exists, once that name is durable.
 func (d *Driver) dropOldName(from, to string) error {
-	if err := d.kernel.syncDir(path.Dir(to)); err != nil {
+	if err := d.syncDir(path.Dir(to)); err != nil {
 		return unclear("publish", from, fmt.Errorf("as %s: it has both names: sync the new one: %w", to, err))
 	}
 	err := d.kernel.unlink(from)
@@ -140,7 +140,7 @@ func (d *Driver) syncMove(from, to string) error {
 		dirs = append(dirs, path.Dir(from))
 	}
 	for _, dir := range dirs {
-		if err := d.kernel.syncDir(dir); err != nil {
+		if err := d.syncDir(dir); err != nil {
 			return unclear("publish", from, fmt.Errorf("as %s: it was moved; sync %s: %w", to, dir, err))
 		}
 	}

@@ -50,7 +50,7 @@ func (d *Driver) Upload(ctx context.Context, src fs.Source, hidden string, o fs.
 	if err != nil {
 		return fs.Info{}, uploadFailed(ctx, hidden, err)
 	}
-	if err := d.kernel.syncDir(dir); err != nil {
+	if err := d.syncDir(dir); err != nil {
 		return fs.Info{}, unclear("upload", dir, err)
 	}
 	st, err := statx(hidden, false)

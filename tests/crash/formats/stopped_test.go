@@ -13,6 +13,7 @@ import (
 	"github.com/out-hdfs/out_hdfs/sink/disk/crashdisk"
 	"github.com/out-hdfs/out_hdfs/sink/faults"
 	"github.com/out-hdfs/out_hdfs/sink/fs/faultfs"
+	"github.com/out-hdfs/out_hdfs/sink/sinktest"
 )
 
 // death ends a process on one of its operations on disk and target: neither
@@ -135,7 +136,7 @@ func restarts() []func(*sink.Config) {
 	return []func(*sink.Config){
 		nil,
 		func(c *sink.Config) { c.Base, c.WriterID = "/elsewhere", "other" },
-		func(c *sink.Config) { c.Policy, c.MaxOpenBuckets, c.MemoryLimit = byRecords(1), 1, 0 },
+		func(c *sink.Config) { c.Policy, c.MaxOpenBuckets, c.Memory = byRecords(1), 1, sinktest.MemoryOf(0) },
 	}
 }
 

@@ -101,7 +101,7 @@ func (w *world) open(f codec.Format) (*sink.Sink, error) {
 		NewAssigner: func() assigner.Assigner { return byField{event.NewKey("b")} },
 		Format:      f, Letters: sinktest.Letters{}, Policy: byRecords(12), PartPrefix: "part", PartSuffix: f.Extension(),
 		BucketCheckInterval: 10 * time.Second, MaxOpenBuckets: 3,
-		StateLimit: 4 << 20, MemoryLimit: 1 << 20, SegmentSize: 16 << 10,
+		StateLimit: 4 << 20, Memory: sinktest.MemoryOf(1 << 20), SegmentSize: 16 << 10,
 		Uploads: 2, Workers: 2, FlushTimeout: time.Second, ExitTimeout: 2 * time.Minute,
 		Directories: sinktest.Directories{Exists: w.exists, Sync: w.syncFiles},
 	}

@@ -140,6 +140,7 @@ struct options {
     uint64_t on_ok_at;
     uint64_t reload_at; /* answers OK before a hot reload; 0 for none */
     int exit_null, daemonize;
+    uint64_t files; /* that may be open, 0 for what is inherited */
 };
 
 struct buffer {

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,6 +147,7 @@ static const struct known {
     {"reload-at", COUNT, &options.reload_at},
     {"exit-null", FLAG, &options.exit_null},
     {"daemon", FLAG, &options.daemonize},
+    {"files", COUNT, &options.files},
 };
 
 #define KNOWN (sizeof(known) / sizeof(known[0]))
@@ -222,6 +224,15 @@ static void handle_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static void limit_files(void)
+{
+    struct rlimit limit = {.rlim_cur = options.files, .rlim_max = options.files};
+
+    if (options.files > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        die("limit the open files");
+    }
+}
+
 struct run {
     struct plugin *plugin;
     enum outcome outcome;
@@ -288,6 +299,7 @@ int main(int argc, char **argv)
     enum outcome outcome = FINISHED;
 
     parse(argc, argv);
+    limit_files();
     engine_prepare();
     handle_signals();
     sem_init(&engine_stops, 0, 0);
