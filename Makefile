@@ -17,7 +17,7 @@ export CGO_ENABLED = 1
 export GOFLAGS = -trimpath -buildmode=pie
 
 .DELETE_ON_ERROR:
-.PHONY: all test compilers tools format vet lint reference unit process fuzz demo demo-hdfs bench clean FORCE
+.PHONY: all test compilers tools format vet lint reference unit process fuzz demo demo-hdfs bench mutants clean FORCE
 
 all: build/out_hdfs.so build/out-hdfs
 
@@ -95,6 +95,10 @@ demo-hdfs: tools all build/host
 bench: tools
 	@$(GO) run ./tests/bench
 	@$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./codec/... ./sink/journal
+
+# mutants plants one bug at a time in a copy of the code: the tests must notice each.
+mutants:
+	@$(GO) run ./tests/mutants
 
 clean:
 	@rm -rf build
