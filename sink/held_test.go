@@ -410,3 +410,40 @@ func TestSuspectsWait(t *testing.T) {
 		})
 	}
 }
+
+// TestAHeldPartHasItsFile: a process dies between the rename and the journal's
+// word that the part is finished, and a consumer has taken the file meanwhile.
+// The part is held, and what an operator needs to publish it again is there.
+func TestAHeldPartHasItsFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := sinktest.NewWorld(t)
+		w.Change = func(c *sink.Config) { eachRolls(c); c.ExitTimeout = time.Second }
+		w.SetConsumer(func(p string) bool { return w.Store.Delete(p) == nil })
+		w.Disk.SetHook(func(op crashdisk.Op) faults.Action {
+			if op.Kind == crashdisk.Write && strings.HasPrefix(op.Name, "journal/") && len(w.Published()) > 0 {
+				return faults.Before(errors.New("input/output error"))
+			}
+			return faults.Pass()
+		})
+		s := w.Open()
+		w.Must(s, sinktest.One("c0", "b0"))
+		time.Sleep(time.Minute)
+		killed := w.Disk.Crash(crashdisk.Killed, 1)
+		_ = s.Close()
+		w.Disk = killed
+		s = w.Open()
+		time.Sleep(time.Minute)
+		st := w.Status(s)
+		if len(st.Parts) != 1 || st.Parts[0].State != "held" {
+			t.Fatalf("%+v", st.Parts)
+		}
+		if err := s.Resolve(journal.Resolved{Part: st.Parts[0].Number, How: journal.PublishAgain}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		w.Close(s)
+		if n := strings.Count(fmt.Sprint(w.Published()), `"c0"`); n != 2 { // once taken, and once more
+			t.Errorf("the record was published %d times", n)
+		}
+	})
+}
